@@ -1,0 +1,117 @@
+package ike
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/ipsecd/ipsecd/ike/suite"
+)
+
+// seedLen octets of randomness go into each key pair: more than the largest
+// private key that package suite draws. See keySeed.
+const seedLen = 2048
+
+// job is public-key work that a worker does for an IKE SA.
+type job struct {
+	sa   *ikeSA
+	init bool // for a stranger's IKE_SA_INIT request
+	done func(result any)
+}
+
+// compute hands run to a worker. The SA takes no further step before the
+// result is there; done is not called if the SA is gone by then.
+func (e *Engine) compute(sa *ikeSA, run func() any, done func(result any)) {
+	e.startJob(sa, false, run, done)
+}
+
+// fetch is compute for what waits for the network, so that no worker waits.
+func (e *Engine) fetch(sa *ikeSA, run func(), done func()) {
+	e.startJob(sa, true, func() any { run(); return nil }, func(any) { done() })
+}
+
+func (e *Engine) startJob(sa *ikeSA, waits bool, run func() any, done func(result any)) {
+	e.ids.job++
+	id := e.ids.job
+	e.jobs[id] = &job{sa: sa, done: done}
+	sa.jobs++
+	e.do(Compute{ID: id, Waits: waits, Urgent: !sa.setting() || sa.setup == nil, Run: func() (result any) {
+		defer func() {
+			if p := recover(); p != nil {
+				result = keyResult{err: fmt.Errorf("internal error: %v", p)}
+			}
+		}()
+		return run()
+	}})
+}
+
+// computed resumes the SA that waited for the result.
+func (e *Engine) computed(ev Computed) {
+	j, ok := e.jobs[ev.ID]
+	if !ok {
+		return
+	}
+	delete(e.jobs, ev.ID)
+	if j.init {
+		e.halfOpen.jobs--
+	}
+	sa := j.sa
+	sa.jobs--
+	if sa.gone {
+		if r, ok := ev.Result.(keyResult); ok {
+			r.shared.Wipe()
+		}
+		return
+	}
+	e.serving = sa
+	j.done(ev.Result)
+	e.unpark(sa)
+	e.nextTask(sa)
+}
+
+// keyResult is what the computations of key exchanges return.
+type keyResult struct {
+	ke     suite.KeyExchange
+	shared suite.Key
+	err    error
+}
+
+// newKE makes our half of a key exchange; with the peer's, as responder, it computes the shared
+// secret too.
+func (e *Engine) newKE(group uint16, peer []byte) func() any {
+	seed := e.keySeed()
+	return func() any {
+		defer clear(seed)
+		r := keyResult{}
+		if peer == nil {
+			r.ke, r.err = suite.NewKE(group, bytes.NewReader(seed))
+		} else {
+			r.ke, r.shared, r.err = suite.AnswerKE(group, bytes.NewReader(seed), peer)
+		}
+		return r
+	}
+}
+
+// sharedSecret completes our part of a key exchange.
+func sharedSecret(ke suite.KeyExchange, peer []byte) func() any {
+	return func() any {
+		shared, err := ke.Shared(peer)
+		return keyResult{ke: ke, shared: shared, err: err}
+	}
+}
+
+// keySeed draws the randomness of a key pair here, since the engine's source
+// of randomness must not be used by a worker.
+func (e *Engine) keySeed() []byte {
+	seed := make([]byte, seedLen)
+	e.random(seed)
+	return seed
+}
+
+// random fills b. A source of randomness that fails leaves nothing that could
+// be done safely: the caller's SA fails.
+func (e *Engine) random(b []byte) {
+	if _, err := io.ReadFull(e.rand, b); err != nil {
+		panic("no randomness: " + err.Error())
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package iketest
+
+const slowed = false
