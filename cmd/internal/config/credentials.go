@@ -1,0 +1,261 @@
+package config
+
+import (
+	"crypto"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ipsecd/ipsecd/cmd/internal/config/settings"
+	"github.com/ipsecd/ipsecd/ike/auth"
+)
+
+// Credential is a file with a certificate, a key or a CRL that was read.
+type Credential struct {
+	File   string
+	Digest string // SHA-256 of its content
+}
+
+// credentials collects what the Store is made of.
+type credentials struct {
+	certs       []*x509.Certificate // of the folder x509
+	cas         []*x509.Certificate
+	crls        []*x509.RevocationList
+	keys        []auth.PrivateKey
+	authorities []auth.Authority
+	passphrases map[string]passphrase // by file
+	used        bool                  // some connection has public key authentication
+}
+
+// passphrase is the secret of a section for private keys.
+type passphrase struct {
+	at     Position
+	path   string
+	secret []byte
+
+	container bool // of a PKCS#12 container, not of a key
+}
+
+// seen records a file that was read, once.
+func (l *loader) seen(name string, content []byte) {
+	sum := sha256.Sum256(content)
+	c := Credential{File: name, Digest: hex.EncodeToString(sum[:])}
+	if !slices.Contains(l.config.Credentials, c) {
+		l.config.Credentials = append(l.config.Credentials, c)
+	}
+}
+
+// named reads the credential that an item of a list names, or is.
+func (l *loader) named(folder string, v settings.Value, item string) ([]byte, error) {
+	if b, ok := blob(item); ok {
+		return b, nil
+	}
+	name, err := l.locate([]string{folder}, v, item)
+	if err != nil {
+		return nil, err
+	}
+	b, _, err := l.content(name)
+	if err == nil {
+		l.seen(name, b)
+	}
+	return b, err
+}
+
+// credentials reads the folders, once it is known that somebody needs them, and makes the Store.
+func (l *loader) credentials() {
+	c := &l.creds
+	if !c.used {
+		return
+	}
+	for _, name := range l.inFolder(folderCAs) {
+		loadFile(l, name, parseCertificates, &c.cas)
+	}
+	for _, name := range l.inFolder(folderCerts) {
+		loadFile(l, name, parseCertificates, &c.certs)
+	}
+	for _, name := range l.inFolder(folderCRLs) {
+		loadFile(l, name, parseCRLs, &c.crls)
+	}
+	for _, name := range l.inFolder(folderOCSP) {
+		loadFile(l, name, parseCertificates, &l.config.Revocation.Signers)
+	}
+	read := map[string]bool{}
+	for _, folder := range keyFolders {
+		for _, name := range l.inFolder(folder) {
+			l.privateKey(name)
+			read[name] = true
+		}
+	}
+	for _, name := range l.inFolder(folderPKCS12) {
+		l.container(name)
+		read[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.passphrases)) {
+		switch p := c.passphrases[name]; {
+		case read[name]:
+		case p.container:
+			l.container(name) // named by its section alone
+		default:
+			l.privateKey(name)
+		}
+		clear(c.passphrases[name].secret)
+	}
+	l.config.IKE.Credentials = auth.NewStore(auth.Contents{
+		Keys: c.keys, Certs: c.certs, CAs: c.cas, Revocation: &auth.RevocationData{CRLs: c.crls}, Authorities: c.authorities,
+		OCSPSigners: l.config.Revocation.Signers,
+	})
+}
+
+// loadFile reads a file of a folder. One that cannot be read is pointed out: others
+// may still do.
+func loadFile[T any](l *loader, name string, parse func([]byte) ([]T, error), into *[]T) {
+	b, _, err := l.content(name)
+	if err == nil {
+		var got []T
+		if got, err = parse(b); err == nil {
+			l.seen(name, b)
+			*into = append(*into, got...)
+			return
+		}
+	}
+	l.warn(Position{File: name, Line: 1}, "not used: %v", err)
+}
+
+// privateKey reads a private key, with the passphrase of its section if it has one.
+func (l *loader) privateKey(name string) {
+	p, configured := l.creds.passphrases[name]
+	b, mode, err := l.content(name)
+	var signer crypto.Signer
+	if err == nil {
+		defer clear(b)
+		if signer, err = parsePrivateKey(b, p.secret); err != nil && configured {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	var key auth.PrivateKey
+	if err == nil {
+		key, err = auth.NewPrivateKey(name, signer)
+	}
+	switch {
+	case err != nil && configured:
+		l.fail(p.at, "%s: %v", p.path, err)
+	case err != nil:
+		l.warn(Position{File: name, Line: 1}, "not used: %v", err)
+	default:
+		if mode.Perm()&0o077 != 0 {
+			l.warn(Position{File: name, Line: 1}, "this private key can be read by others than its owner (mode %04o); run: chmod 600 %s", mode.Perm(), name)
+		}
+		l.seen(name, b)
+		l.creds.keys = append(l.creds.keys, key)
+	}
+}
+
+// keySecret reads a section of secrets that gives the passphrase of a private key, or of a
+// container with one.
+func (l *loader) keySecret(kind string, sec *settings.Section) {
+	r := l.section(sec, "secrets."+kind+"*", "secrets."+sec.Name)
+	file, hasFile := r.value("file")
+	secret, hasSecret := r.value("secret")
+	r.finish()
+	if !hasFile {
+		r.fail(sec.Position, "%s has no file; expected the name of a private key", r.path)
+		return
+	}
+	folders := keyFolders
+	switch kind {
+	case "private":
+	case folderPKCS12:
+		folders = []string{folderPKCS12}
+	default:
+		folders = []string{kind, "private"}
+	}
+	name, err := l.locate(folders, file, file.Text)
+	if err != nil {
+		r.fail(file.Position, "%s.file = %q: %v", r.path, file.Text, err)
+		return
+	}
+	p := passphrase{at: file.Position, path: r.path + ".file", container: kind == folderPKCS12}
+	if hasSecret {
+		key, err := decodeSecret(secret.Text)
+		if err != nil {
+			r.fail(secret.Position, "%s.secret: %v", r.path, err)
+			return
+		}
+		p.secret = key.Bytes()
+	}
+	l.creds.passphrases[name] = p
+}
+
+// certList reads the certificates that a key names.
+func (r *reader) certList(key, folder string) []*x509.Certificate {
+	v, ok := r.value(key)
+	if !ok {
+		return nil
+	}
+	var out []*x509.Certificate
+	for _, item := range split(v.Text) {
+		out = append(out, r.certificate(r.path+"."+key, folder, v, item)...)
+	}
+	return out
+}
+
+// certSections reads the sections cert* or cacert*, of which each names a file.
+func (r *reader) certSections(prefix, folder string) []*x509.Certificate {
+	var out []*x509.Certificate
+	for _, s := range r.sec.Sections() {
+		if len(s.Name) < len(prefix) || s.Name[:len(prefix)] != prefix {
+			continue
+		}
+		r.known[s.Name] = true
+		sub := r.section(s, "connections.*."+prefix+"*", r.path+"."+s.Name)
+		file, ok := sub.value("file")
+		if !ok {
+			r.fail(s.Position, "%s has no file; certificates on smartcards are not supported yet", sub.path)
+			continue
+		}
+		out = append(out, r.certificate(sub.path+".file", folder, file, file.Text)...)
+		sub.finish()
+	}
+	return out
+}
+
+// certificate reads one named certificate. Only the first of a file counts.
+func (r *reader) certificate(key, folder string, v settings.Value, item string) []*x509.Certificate {
+	b, err := r.named(folder, v, item)
+	if err == nil {
+		var certs []*x509.Certificate
+		if certs, err = parseCertificates(b); err == nil {
+			return certs[:1]
+		}
+	}
+	r.fail(v.Position, "%s = %q: %v", key, item, err)
+	return nil
+}
+
+// pubkeyList reads the public keys that a key names.
+func (r *reader) pubkeyList(key string) []crypto.PublicKey {
+	v, ok := r.value(key)
+	if !ok {
+		return nil
+	}
+	var out []crypto.PublicKey
+	for _, item := range split(v.Text) {
+		b, err := r.named(folderPubkeys, v, item)
+		var pub crypto.PublicKey
+		if err == nil {
+			pub, err = parsePublicKeyFile(b)
+		}
+		if err == nil {
+			err = auth.CheckPublicKey(pub)
+		}
+		if err != nil {
+			r.fail(v.Position, "%s.%s = %q: %v", r.path, key, item, err)
+			continue
+		}
+		out = append(out, pub)
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ipsecd/ipsecd/cmd/internal/config/settings"
+	"github.com/ipsecd/ipsecd/ike"
+)
+
+// loadedConn is a connection as a client loads it.
+func loadedConn(name, remote string) *settings.Section {
+	at := settings.Position{File: LoadedFile, Line: 1}
+	set := func(t *settings.Tree, key, text string) {
+		t.Set(key, settings.Value{Position: at, Text: text, Quoted: true})
+	}
+	t := settings.NewTree(name, at)
+	set(t, "remote_addrs", remote)
+	set(t.Sub("local", at), "auth", "psk")
+	set(t.Sub("remote", at), "auth", "psk")
+	t.Sub("children", at).Sub("net", at)
+	return t.Section()
+}
+
+// What a client loads stands in the place of the files' connection of that name, until
+// they are read anew.
+func TestLoadedBesideFiles(t *testing.T) {
+	fsys := fstest.MapFS{"swanctl.conf": &fstest.MapFile{Data: []byte(`
+connections { a { remote_addrs = 192.0.2.1
+    local { auth = psk }
+    remote { auth = psk }
+    children { net { } } } }
+secrets { ike { secret = x } }`)}}
+	load := func(l *Loaded) *Config {
+		t.Helper()
+		c, err := LoadFSBeside(fsys, "/swanctl.conf", l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	remotes := func(c *Config) (out []string) {
+		for _, k := range c.IKE.Connections {
+			out = append(out, k.Name+" "+k.RemoteAddrs[0].Prefix.Addr().String())
+		}
+		return out
+	}
+	var none *Loaded
+	l := none.WithConnection(loadedConn("a", "192.0.2.7")).WithConnection(loadedConn("b", "192.0.2.8"))
+	if got := remotes(load(l)); !slices.Equal(got, []string{"a 192.0.2.7", "b 192.0.2.8"}) {
+		t.Errorf("loaded: %v", got)
+	}
+	gone := l.WithoutConnection("a")
+	if got := remotes(load(gone)); !slices.Equal(got, []string{"b 192.0.2.8"}) {
+		t.Errorf("unloaded: %v", got)
+	}
+	for _, l := range []*Loaded{l, gone} {
+		if got := remotes(load(l.After(load(nil)))); !slices.Equal(got, []string{"a 192.0.2.1", "b 192.0.2.8"}) {
+			t.Errorf("after the files were read anew: %v", got)
+		}
+	}
+	for _, c := range load(l).IKE.Connections {
+		if !Swanctl(c) {
+			t.Errorf("%s, which %s has, is not swanctl's", c.Name, c.Source)
+		}
+	}
+}
+
+// A trap that a client has installed or uninstalled stays so, until the file says otherwise about it.
+func TestLoadedPolicies(t *testing.T) {
+	load := func(action string, l *Loaded) *Config {
+		t.Helper()
+		fsys := fstest.MapFS{"swanctl.conf": &fstest.MapFile{Data: []byte(`
+connections { a { remote_addrs = 192.0.2.1
+    local { auth = psk }
+    remote { auth = psk }
+    children {
+        net { start_action = ` + action + ` }
+        open { mode = pass
+               local_ts = 10.0.0.0/8 } } } }
+secrets { ike { secret = x } }`)}}
+		c, err := LoadFSBeside(fsys, "/swanctl.conf", l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	actions := func(c *Config) [2]ike.ChildAction {
+		children := c.IKE.Connections[0].Children
+		return [2]ike.ChildAction{children[0].StartAction, children[1].StartAction}
+	}
+	var none *Loaded
+	for _, tt := range []struct {
+		action    string
+		on        bool
+		want      ike.ChildAction
+		open      ike.ChildAction
+		newAction string
+		then      ike.ChildAction
+	}{
+		{"none", true, ike.ActionTrap, ike.ActionTrap, "start", ike.ActionStart},
+		{"start", true, ike.ActionTrapStart, ike.ActionTrap, "start", ike.ActionTrapStart},
+		{"trap", false, ike.ActionClear, ike.ActionClear, "trap", ike.ActionClear},
+		{"trap|start", false, ike.ActionStart, ike.ActionClear, "none", ike.ActionClear},
+		{"trap", true, ike.ActionTrap, ike.ActionTrap, "none", ike.ActionClear},
+	} {
+		c := load(tt.action, none)
+		l := none.WithPolicy(c, "a", "net", tt.on).WithPolicy(c, "a", "open", tt.on)
+		if got := actions(load(tt.action, l)); got != [2]ike.ChildAction{tt.want, tt.open} {
+			t.Errorf("%s, %v: %v", tt.action, tt.on, got)
+		}
+		back := l.WithPolicy(load(tt.action, l), "a", "net", !tt.on)
+		if got, want := actions(load(tt.action, back))[0], tt.want.WithTrap(!tt.on); got != want {
+			t.Errorf("%s, %v and back: %v, want %v", tt.action, tt.on, got, want)
+		}
+		if got := actions(load(tt.newAction, l.After(load(tt.newAction, none))))[0]; got != tt.then {
+			t.Errorf("%s, %v, and then the file says %s: %v", tt.action, tt.on, tt.newAction, got)
+		}
+	}
+}
+
+// A connection that was read before is the same the next time, whatever was done with it meanwhile; one that is loaded again
+// changes nothing.
+func TestLoadedConnectionsAreRemembered(t *testing.T) {
+	fsys := fstest.MapFS{"x.conf": &fstest.MapFile{Data: []byte("interfaces { x1 { if_id = 7 } }")}, "y.conf": &fstest.MapFile{Data: []byte("ports { ike = 501 }")}}
+	load := func(file string, l *Loaded) *Config {
+		t.Helper()
+		c, err := LoadFSBeside(fsys, file, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	a := func() *settings.Section {
+		at := settings.Position{File: LoadedFile, Line: 1}
+		tree := settings.NewTree("a", at)
+		for _, kv := range [][2]string{{"if_id_in", "7"}, {"if_id_out", "7"}, {"remote_addrs", "192.0.2.7"}, {"vips", "0.0.0.0"}} {
+			tree.Set(kv[0], settings.Value{Position: at, Text: kv[1], Quoted: true})
+		}
+		for _, side := range []string{"local", "remote"} {
+			tree.Sub(side, at).Set("auth", settings.Value{Position: at, Text: "psk", Quoted: true})
+		}
+		tree.Sub("children", at).Sub("net", at)
+		return tree.Section()
+	}
+	fresh := func(l *Loaded) *Loaded { // reads everything anew
+		n := l.clone()
+		n.read = &readConnections{}
+		return n
+	}
+	var none *Loaded
+	l := none.WithConnection(a())
+	first := load("/x.conf", l)
+	trapped := load("/x.conf", l.WithPolicy(first, "a", "net", true))
+	l = l.WithConnection(loadedConn("b", "192.0.2.8"))
+	for _, file := range []string{"/x.conf", "/x.conf", "/y.conf", "/x.conf"} {
+		got, want := load(file, l), load(file, fresh(l))
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: remembered\n%+v\nread\n%+v", file, got.IKE.Connections[0], want.IKE.Connections[0])
+		}
+	}
+	if trapped.IKE.Connections[0].Children[0].StartAction != ike.ActionTrap || first.IKE.Connections[0].Children[0].Interface != "x1" {
+		t.Error("the trap, or the interface, is not there: nothing was tested")
+	}
+	if l.WithConnection(a()) != l {
+		t.Error("the same connection once more is a change")
+	}
+}

@@ -1,0 +1,151 @@
+package config
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/ipsecd/ipsecd/ike"
+	"github.com/ipsecd/ipsecd/ike/auth"
+)
+
+// validate checks what concerns several sections.
+func (l *loader) validate() {
+	for _, c := range l.config.IKE.Connections {
+		if c.OnlyShunts() {
+			continue // no peer is ever spoken to
+		}
+		l.checkStart(c)
+		l.checkSecret(c)
+		l.checkPPK(c)
+		l.checkCertificates(c)
+		l.checkEndpoints(c)
+	}
+	l.checkPools()
+	l.checkSharedPolicies()
+	l.checkInterfaces()
+}
+
+// checkStart refuses to start what has nowhere to connect to, and points out a
+// connection that does nothing.
+func (l *loader) checkStart(c *ike.Connection) {
+	if len(c.Children) == 0 {
+		l.warn(l.places[c], "connections.%s has no children: it protects nothing", c.Name)
+	}
+	if _, ok := firstSingle(c.RemoteAddrs); ok {
+		return
+	}
+	named := slices.ContainsFunc(c.RemoteAddrs, func(m ike.AddrMatch) bool { return m.Name != "" })
+	for _, child := range c.Children {
+		if child.StartAction == ike.ActionClear || child.Mode.Shunt() || named && child.StartAction == ike.ActionStart {
+			continue
+		}
+		if named {
+			l.fail(l.places[c], "connections.%s.children.%s: start_action = trap needs an address in remote_addrs besides host names, for its policies", c.Name, child.Name)
+			continue
+		}
+		l.fail(l.places[c], "connections.%s.children.%s has a start_action, but remote_addrs has no single address to connect to; set it, or start_action = none", c.Name, child.Name)
+	}
+}
+
+func firstSingle(list []ike.AddrMatch) (netip.Addr, bool) {
+	for _, m := range list {
+		if a, ok := m.Single(); ok {
+			return a, true
+		}
+	}
+	return netip.Addr{}, false
+}
+
+// checkSecret refuses a connection for which there is no pre-shared key. Where an
+// identity is only known when the peer connects, any key may turn out to fit.
+func (l *loader) checkSecret(c *ike.Connection) {
+	if c.Local.Method != ike.AuthPSK && c.Remote.Method != ike.AuthPSK {
+		return
+	}
+	local, localKnown := identity(c.Local, c.LocalAddrs)
+	remote, remoteKnown := identity(c.Remote, c.RemoteAddrs)
+	secrets := l.config.IKE.Secrets
+	if len(auth.Lookup(secrets, local, remote)) > 0 {
+		return
+	}
+	if len(secrets) > 0 && (!localKnown || !remoteKnown) {
+		return
+	}
+	l.lacks(c, "connections.%s has no pre-shared key: no ike section of secrets has the id %s or %s", c.Name, remote, local)
+}
+
+// lacks reports that a connection has not the credentials that it needs. That of a client may get them later: clients
+// load and unload in any order.
+func (l *loader) lacks(c *ike.Connection, format string, args ...any) {
+	if l.places[c].File == LoadedFile {
+		l.warn(l.places[c], format, args...)
+		return
+	}
+	l.fail(l.places[c], format, args...)
+}
+
+// identity returns who an end is, as far as the configuration says.
+func identity(a ike.AuthConfig, addrs []ike.AddrMatch) (auth.Identity, bool) {
+	if !a.ID.IsAny() {
+		return a.ID, true
+	}
+	if addr, ok := firstSingle(addrs); ok && len(addrs) == 1 {
+		return auth.FromAddr(addr), true
+	}
+	return auth.Identity{}, false
+}
+
+// checkEndpoints refuses a tunnel that ends inside of a protected network: its
+// own packets would be held back by the guard.
+func (l *loader) checkEndpoints(c *ike.Connection) {
+	for _, m := range c.RemoteAddrs {
+		addr, ok := m.Single()
+		if !ok {
+			continue
+		}
+		for _, p := range l.config.Protect {
+			if p.Contains(addr) {
+				l.fail(l.places[c], "connections.%s.remote_addrs: %v is inside of the protected network %v (%s); the tunnel to it could never come up", c.Name, addr, p, l.config.protectAt)
+			}
+		}
+	}
+}
+
+// checkSharedPolicies warns about children whose policies the kernel cannot
+// tell apart: the later one would replace the earlier.
+func (l *loader) checkSharedPolicies() {
+	type policy struct {
+		local, remote ike.TrafficSelector
+		ifID          uint32
+		mark          ike.Mark
+		priority      uint32
+	}
+	first := map[policy]string{}
+	for _, b := range l.bindings {
+		for _, local := range b.child.LocalTS {
+			for _, remote := range b.child.RemoteTS {
+				if local.Dynamic || remote.Dynamic || !b.child.Policies || b.child.Mode.Shunt() {
+					continue
+				}
+				p := policy{local, remote, b.child.IfIDOut, b.child.MarkOut, b.child.Priority}
+				if other, ok := first[p]; ok && other != b.path {
+					l.warn(b.Position, "%s has the selectors and if_id of %s: only one of the two can carry traffic", b.path, other)
+				}
+				first[p] = b.path
+			}
+		}
+	}
+}
+
+// checkInterfaces points out interfaces that nothing brings up.
+func (l *loader) checkInterfaces() {
+	used := map[string]bool{}
+	for _, b := range l.bindings {
+		used[b.child.Interface] = true
+	}
+	for _, i := range l.config.Interfaces {
+		if !used[i.Name] {
+			l.warn(i.Position, "interfaces.%s stays down: no child has interface = %s or its if_id", i.Name, i.Name)
+		}
+	}
+}
