@@ -1,0 +1,47 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/ipsecd/ipsecd/cmd/internal/config"
+)
+
+// Edit changes what VICI clients have loaded beside the files, and applies it.
+// Where change, or the configuration that results, is in error, nothing changes.
+func (d *Daemon) Edit(ctx context.Context, change func(*config.Loaded) (*config.Loaded, error)) error {
+	d.reloadMu.Lock()
+	defer d.reloadMu.Unlock()
+	before := d.loaded.Load()
+	next, err := change(before)
+	if err != nil || next == before {
+		return err
+	}
+	c, err := config.LoadBeside(d.opts.ConfigFile, next)
+	if err != nil {
+		return err
+	}
+	old := d.config.Load()
+	c.Ports = old.Ports // they change with a restart only
+	if err := d.apply(ctx, c); err != nil {
+		return err
+	}
+	d.loaded.Store(next)
+	if d.log.Enabled(ctx, slog.LevelDebug) {
+		d.log.Debug("configuration changed over VICI", "changes", config.Diff(old, c).String())
+	}
+	return nil
+}
+
+// readAnew reads the files. What clients have loaded stays where the files do not say
+// otherwise.
+func (d *Daemon) readAnew() (*config.Config, *config.Loaded, error) {
+	c, err := config.Load(d.opts.ConfigFile)
+	loaded := d.loaded.Load()
+	if err != nil || loaded == nil {
+		return c, nil, err
+	}
+	loaded = loaded.After(c)
+	c, err = config.LoadBeside(d.opts.ConfigFile, loaded)
+	return c, loaded, err
+}

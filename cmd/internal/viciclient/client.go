@@ -1,0 +1,168 @@
+// Package viciclient is the client side of VICI that the commands share.
+package viciclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/strongswan/govici/vici"
+)
+
+// CallTime bounds a command that the daemon answers at once. govici needs some
+// deadline: without one it gives up after five seconds of silence.
+const CallTime = 30 * time.Second
+
+// URIVariable is the environment variable that names the daemon's socket.
+const URIVariable = "IPSECD_VICI"
+
+// Client is a connection to the daemon.
+type Client struct {
+	*vici.Session
+	URI string
+}
+
+// Unreachable says that no daemon answers.
+type Unreachable struct {
+	URI     string
+	Command string // empty: while connecting
+	Err     error
+}
+
+func (e *Unreachable) Error() string {
+	err := e.Err
+	if e.Command != "" {
+		return fmt.Sprintf("%s at %s: %v", e.Command, e.URI, err)
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return fmt.Sprintf("cannot reach ipsecd at %s: %v", e.URI, err)
+}
+
+// Unwrap returns the cause.
+func (e *Unreachable) Unwrap() error { return e.Err }
+
+// ErrURI says that a URI is not one of VICI's.
+var ErrURI = errors.New("unix:///path or tcp://host:port is expected")
+
+// Dial connects to a URI, unix:///path or tcp://host:port. The error is an
+// *Unreachable or wraps ErrURI.
+func Dial(uri string) (*Client, error) {
+	scheme, addr, ok := strings.Cut(uri, "://")
+	if !ok || scheme != "unix" && scheme != "tcp" || addr == "" {
+		return nil, fmt.Errorf("--uri %s: %w", uri, ErrURI)
+	}
+	s, err := vici.NewSession(vici.WithAddr(scheme, addr))
+	if err != nil {
+		return nil, &Unreachable{URI: uri, Err: err}
+	}
+	return &Client{s, uri}, nil
+}
+
+// Do runs a command with the given keys and values and returns the reply. What
+// the daemon refuses is an error in its own words; else it is an *Unreachable,
+// or that of ctx.
+func (c *Client) Do(ctx context.Context, limit time.Duration, command string, keyValues ...string) (*vici.Message, error) {
+	args, err := message(keyValues)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	m, err := c.Call(ctx, command, args)
+	return m, c.explain(ctx, command, m, err)
+}
+
+// streamQueue is how many events may wait to be collected. govici drops those that
+// find no room.
+const streamQueue = 4096
+
+// Stream runs a command that answers by events, and returns their messages.
+// govici's own CallStreaming may take the reply for the end while events wait.
+func (c *Client) Stream(ctx context.Context, command, event string, keyValues ...string) ([]*vici.Message, error) {
+	events := make(chan vici.Event, streamQueue)
+	if err := c.Subscribe(event); err != nil {
+		return nil, &Unreachable{URI: c.URI, Command: command, Err: err}
+	}
+	defer func() { _ = c.Unsubscribe(event) }()
+	c.NotifyEvents(events)
+	defer c.StopEvents(events)
+
+	replied := make(chan error, 1)
+	go func() {
+		_, err := c.Do(ctx, CallTime, command, keyValues...)
+		replied <- err
+	}()
+	var out []*vici.Message
+	for {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				return nil, <-replied // the connection ended
+			}
+			out = append(out, e.Message)
+		case err := <-replied:
+			for n := len(events); n > 0; n-- { // what came before the reply
+				out = append(out, (<-events).Message)
+			}
+			return out, err
+		}
+	}
+}
+
+func (c *Client) explain(ctx context.Context, command string, m *vici.Message, err error) error {
+	if err == nil {
+		return nil
+	}
+	if m != nil {
+		if text, ok := m.Get("errmsg").(string); ok {
+			return errors.New(text)
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &Unreachable{URI: c.URI, Command: command, Err: err}
+}
+
+// message makes a message of keys and values; those without a value are left out.
+func message(keyValues []string) (*vici.Message, error) {
+	m := vici.NewMessage()
+	for i := 0; i+1 < len(keyValues); i += 2 {
+		if keyValues[i+1] == "" {
+			continue
+		}
+		if err := m.Set(keyValues[i], keyValues[i+1]); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// Text returns the value of a key, or of a key in sections: empty if there is none.
+func Text(m *vici.Message, path ...string) string {
+	for _, name := range path[:len(path)-1] {
+		if m = Section(m, name); m == nil {
+			return ""
+		}
+	}
+	s, _ := m.Get(path[len(path)-1]).(string)
+	return s
+}
+
+// Section returns a section of a message; nil if there is none.
+func Section(m *vici.Message, name string) *vici.Message {
+	s, _ := m.Get(name).(*vici.Message)
+	return s
+}
+
+// List returns a list of a message; nil if there is none.
+func List(m *vici.Message, name string) []string {
+	l, _ := m.Get(name).([]string)
+	return l
+}
