@@ -30,6 +30,7 @@ type childSA struct {
 	madeBy     *message // the peer's request that made it; nil: ours
 	sends      bool     // its outbound SA is in the kernel
 	absent     bool     // the kernel does not have it
+	expired    bool     // the kernel has deleted it, or a half of it
 	closed     bool     // both sides know that it is deleted
 
 	// answer, if not nil, sends the response that waits for the kernel: RFC 7296

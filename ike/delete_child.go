@@ -126,7 +126,14 @@ func (e *Engine) peerDeleted(sa *ikeSA, c *childSA) {
 		return
 	}
 	wasOurs := c.state == ChildDeleting || c.redundant
-	if old := c.replaces; old != nil && c.noOutbound && !old.closed && old.state == ChildRekeyed && old.replacedBy == c {
+	old := c.replaces
+	if old != nil && old.expired && !old.closed {
+		// The peer takes back its rekey, and what it was to replace is gone.
+		e.closeChild(c, "deleted by the peer")
+		e.childExpired(old, !wasOurs)
+		return
+	}
+	if old != nil && c.noOutbound && !old.closed && old.state == ChildRekeyed && old.replacedBy == c {
 		// The peer takes back its rekey before we used it.
 		e.serveOn(old)
 	}

@@ -120,3 +120,52 @@ func (c *Counters) rekeyed() (n uint64) {
 func clientNet(net, i int) []TrafficSelector {
 	return []TrafficSelector{PrefixSelector(netip.MustParsePrefix(fmt.Sprintf("10.%d.%d.0/24", net, i)))}
 }
+
+// TestExpiryInPeersRekey: the kernel ends a CHILD_SA (its clock was set) while our answer to the peer's rekey of it is under
+// way. A Delete of ours could overtake that answer, whereupon some peers delete both. We send on the new one, and leave the
+// old one to the peer.
+func TestExpiryInPeersRekey(t *testing.T) {
+	p := established(t)
+	old := p.a.e.sorted()[0].children[0]
+	p.delays = func() []time.Duration { return []time.Duration{time.Second} }
+	p.b.event(Rekey{Child: "net"})
+	p.run(1500 * time.Millisecond)
+	heir := old.heir()
+	if heir == nil || p.a.out[heir.info.ID] {
+		t.Fatalf("no new CHILD_SA waits for the peer\n%s", p.history())
+	}
+	p.lose = func(from *host, k Packet) bool {
+		if from == p.a && k.Data[19]&0x20 == 0 {
+			t.Errorf("a sends a request\n%s", p.history())
+		}
+		return false
+	}
+	p.a.event(Expire{SPI: old.info.SPIIn, Dst: old.info.Local, Hard: true})
+	if !p.a.out[heir.info.ID] {
+		t.Error("nothing is sent on the new CHILD_SA")
+	}
+	p.run(10 * time.Second)
+	p.wantUp(t)
+}
+
+// TestExpiryAndRekeyTakenBack: the peer deletes what it had made to replace a CHILD_SA that the kernel ended meanwhile. It is
+// made anew, though nothing but an operator's command had asked for it.
+func TestExpiryAndRekeyTakenBack(t *testing.T) {
+	a, b := testConfigs(t)
+	a.Connections[0].Children[0].StartAction = ActionClear
+	p := newPair(t, a, b)
+	p.a.event(Initiate{Connection: "gw", Child: "net"})
+	p.settle()
+	p.wantUp(t)
+	old := p.a.e.sorted()[0].children[0]
+	p.delays = func() []time.Duration { return []time.Duration{time.Second} }
+	p.b.event(Rekey{Child: "net"})
+	p.run(1500 * time.Millisecond)
+	p.a.event(Expire{SPI: old.info.SPIIn, Dst: old.info.Local, Hard: true})
+	p.b.e.enqueue(p.b.e.sorted()[0], &deleteChildTask{spi: old.heir().info.SPIOut})
+	p.run(20 * time.Second)
+	if len(p.a.kernel) != 1 || p.a.up["net"] != 1 {
+		t.Errorf("%d CHILD_SAs, want a new one\n%s", len(p.a.kernel), p.history())
+	}
+	p.wantWorking(t)
+}

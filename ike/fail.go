@@ -89,17 +89,30 @@ func (e *Engine) expireIKE(sa *ikeSA) {
 
 // expireChild ends a CHILD_SA at its hard lifetime, in the kernel or by our own timer.
 func (e *Engine) expireChild(c *childSA) {
-	sa, w := c.sa, c.want
+	if c.closed {
+		return // it lingers, and is of no use any more
+	}
+	if heir := c.heir(); heir != nil {
+		// The peer deletes what it replaces. If a Delete of ours overtook our answer to its
+		// rekey, it would delete the new one, too.
+		c.expired = true
+		e.replaced(c, heir)
+		e.useHeir(c)
+		return
+	}
 	if c.state == ChildRekeyed || c.redundant {
 		e.deleteChild(c)
 		return
 	}
-	wasLive := c.live()
-	e.note(sa, LevelWarn, "CHD", "CHILD_SA %s reached its hard lifetime without a rekey", c.label())
-	spi := c.info.SPIIn
+	e.childExpired(c, c.live())
+}
+
+// childExpired takes a CHILD_SA down that the kernel has not any more, and has it made anew if it was wanted.
+func (e *Engine) childExpired(c *childSA, wanted bool) {
+	e.note(c.sa, LevelWarn, "CHD", "CHILD_SA %s reached its hard lifetime without a rekey", c.label())
 	e.removeChild(c, "hard lifetime reached")
-	e.enqueue(sa, &deleteChildTask{spi: spi})
-	if wasLive {
-		e.childLost(w, ActionStart, "hard lifetime reached without a rekey")
+	e.enqueue(c.sa, &deleteChildTask{spi: c.info.SPIIn})
+	if wanted {
+		e.childLost(c.want, ActionStart, "hard lifetime reached without a rekey")
 	}
 }

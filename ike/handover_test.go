@@ -21,7 +21,7 @@ var notHanded = map[string]bool{
 	"ikeSA.conn": true, "ikeSA.children": true, "ikeSA.pair": true, "ikeSA.suite": true, "ikeSA.prf": true, "ikeSA.timers": true,
 	"ikeSA.seal": true, "ikeSA.open": true, "ikeSA.in": true, "ikeSA.out": true, // compared below
 	"childSA.sa": true, "childSA.want": true, "childSA.replaces": true, "childSA.replacedBy": true, "childSA.moves": true,
-	"childSA.redundant": true, "childSA.noOutbound": true, "childSA.madeBy": true, "childSA.absent": true, "childSA.closed": true,
+	"childSA.redundant": true, "childSA.noOutbound": true, "childSA.madeBy": true, "childSA.absent": true, "childSA.expired": true, "childSA.closed": true,
 	"childSA.answer": true, "childSA.rekeyTries": true, "childSA.timers": true, "childSA.info": true,
 }
 

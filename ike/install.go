@@ -47,6 +47,9 @@ func (e *Engine) childInstalled(c *childSA) {
 		}
 	case c.noOutbound:
 		e.setChildTimer(c, timerOutbound, e.now.Add(e.cfg.Timing.linger()))
+		if old.expired {
+			e.useHeir(old)
+		}
 	}
 }
 

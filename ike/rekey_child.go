@@ -188,6 +188,26 @@ func (e *Engine) activate(c *childSA) {
 	}
 }
 
+// heir returns what the peer has made to replace a CHILD_SA, if it has not deleted the old one yet.
+func (c *childSA) heir() *childSA {
+	for _, n := range c.sa.children {
+		if n.replaces == c && !n.info.Initiator && !n.redundant && n.state != ChildDeleting && !n.closed && !c.closed {
+			return n
+		}
+	}
+	return nil
+}
+
+// useHeir begins to send on what replaces an expired CHILD_SA without waiting for the peer's
+// word: the old one sends no more. While both ends rekey, it is not decided yet which one it is.
+func (e *Engine) useHeir(old *childSA) {
+	n := old.replacedBy
+	t, _ := old.sa.active.(*childTask)
+	if n != nil && !n.installed.IsZero() && (t == nil || t.twin != n) {
+		e.activate(n)
+	}
+}
+
 // stopSending takes a replaced CHILD_SA's outbound SA away.
 func (e *Engine) stopSending(c *childSA) {
 	if c.sends && !c.absent {
