@@ -74,6 +74,9 @@ guest_run() {
     exit "$rc"
 }
 
+# A kernel that locks up says where, on every processor, and ends: otherwise it would wait for the time limit.
+ON_LOCKUP="panic=-1 oops=panic softlockup_panic=1 sysctl.kernel.softlockup_all_cpu_backtrace=1 sysctl.kernel.watchdog_thresh=30"
+
 # start_qemu FD: becomes QEMU; the guest's output goes to file descriptor FD.
 start_qemu() {
     local layers=${LAYER##*/}:${CHARON6_LAYER##*/}:${KDIR##*/}/root
@@ -82,7 +85,7 @@ start_qemu() {
         -nodefaults -no-user-config -no-reboot -display none \
         -M q35 -accel tcg,thread=multi,tb-size=256 -cpu max -smp "$SMP" -m "$MEM" \
         -kernel "$KDIR/vmlinux" -initrd "$KDIR/initrd.gz" \
-        -append "console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off lab.layers=$layers" \
+        -append "console=ttyS0 quiet loglevel=4 mitigations=off $ON_LOCKUP lab.layers=$layers" \
         -chardev "file,id=con,path=$SHARE/.lab/console" -serial chardev:con \
         -chardev "file,id=out,path=/dev/fd/$1,append=on" \
         -device virtio-serial-pci -device virtserialport,chardev=out -device virtio-rng-pci \
