@@ -28,7 +28,7 @@ export LAB_TIMEOUT ?= 3600
 export LAB
 export CGO_ENABLED ?= 0
 
-run_lab = rm -rf build/lab; scripts/lab/lab run -s build/lab -e LAB_US=$(LAB_US) -e LAB_FAULTS=$(FAULTS) $(LAB_ARGS) $(SCENARIOS)
+run_lab = rm -rf build/lab; scripts/lab/scenarios -s build/lab -e LAB_US=$(LAB_US) -e LAB_FAULTS=$(FAULTS) $(LAB_ARGS) $(SCENARIOS)
 
 .PHONY: help
 help: ## show this list

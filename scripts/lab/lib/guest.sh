@@ -56,7 +56,11 @@ guest_run() {
     wait $cat_pid || true
 
     rc=$(cat "$SHARE/.lab/rc" 2>/dev/null || true)
-    if [ -z "$rc" ]; then
+    if [ -z "$rc" ] && grep -q 'Kernel panic' "$SHARE/.lab/console"; then
+        say "the guest's kernel died:"
+        sed -n '/BUG:\|Oops:\|Kernel panic/,$p' "$SHARE/.lab/console" | head -200 >&2
+        exit 123
+    elif [ -z "$rc" ]; then
         if [ $qemu_rc = 124 ] || [ $qemu_rc = 137 ]; then
             rc=124
             say "time limit of $TIMEOUT s reached"
