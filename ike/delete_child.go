@@ -116,7 +116,7 @@ func (e *Engine) childDeleteRequest(sa *ikeSA, d *wire.Delete) []wire.ChildSPI {
 
 // peerDeleted takes a CHILD_SA down after the peer's Delete.
 func (e *Engine) peerDeleted(sa *ikeSA, c *childSA) {
-	if t, ok := sa.active.(*childTask); ok && t.old == c && t.twin != nil && !t.twin.closed {
+	if t, ok := sa.active.(*childTask); ok && t.old == c && t.standing(e) != nil {
 		// The peer has finished its own rekey of what we are rekeying, and has
 		// not seen ours yet.
 		e.replaced(c, t.twin)

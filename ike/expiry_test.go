@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ipsecd/ipsecd/ike/auth"
+	"github.com/ipsecd/ipsecd/ike/wire"
 )
 
 // manyTunnels returns configurations of n IKE SAs between two hosts, each with m children.
@@ -168,4 +169,25 @@ func TestExpiryAndRekeyTakenBack(t *testing.T) {
 		t.Errorf("%d CHILD_SAs, want a new one\n%s", len(p.a.kernel), p.history())
 	}
 	p.wantWorking(t)
+}
+
+// TestExpiryOfBothInARekey: both ends rekey a CHILD_SA, and before our response is here the kernel ends the old one, and what
+// the peer has made as well. The peer's Delete of the old one finds neither.
+func TestExpiryOfBothInARekey(t *testing.T) {
+	p := established(t)
+	old := p.a.e.sorted()[0].children[0]
+	p.delays = func() []time.Duration { return []time.Duration{time.Second} }
+	p.lose = func(from *host, k Packet) bool {
+		return from == p.a && k.Data[18] == byte(wire.ExchangeCreateChildSA) && k.Data[19]&0x20 == 0
+	}
+	p.a.event(Rekey{Child: "net"})
+	p.b.event(Rekey{Child: "net"})
+	p.run(1500 * time.Millisecond)
+	for _, c := range []*childSA{old, old.heir()} {
+		p.a.event(Expire{SPI: c.info.SPIIn, Dst: c.info.Local, Hard: true})
+	}
+	p.run(3 * time.Second)
+	p.lose = nil
+	p.run(time.Minute)
+	p.wantUp(t)
 }

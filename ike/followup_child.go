@@ -48,8 +48,8 @@ func (t *childTask) lost(e *Engine, sa *ikeSA) bool {
 		e.yield(sa, t.old)
 		return true
 	}
-	twin := t.twin
-	if twin == nil || twin.closed || e.children[twin.info.ID] != twin || bytes.Compare(ours, twin.nonceMin) > 0 {
+	twin := t.standing(e)
+	if twin == nil || bytes.Compare(ours, twin.nonceMin) > 0 {
 		return false
 	}
 	e.counters.RekeyCollisions++

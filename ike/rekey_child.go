@@ -23,11 +23,19 @@ func (e *Engine) startChildRekey(c *childSA) {
 	e.enqueue(c.sa, &childTask{want: c.want, old: c})
 }
 
+// standing returns what the peer has made to replace the same CHILD_SA, if it is still there.
+func (t *childTask) standing(e *Engine) *childSA {
+	if n := t.twin; n != nil && !n.closed && e.children[n.info.ID] == n {
+		return n
+	}
+	return nil
+}
+
 // completeRekey takes up the new CHILD_SA of our rekey. If the peer has rekeyed the same
 // one meanwhile, of the two new ones that with the lowest of the four nonces is
 // deleted by the end that initiated it (RFC 7296 section 2.8.1).
 func (t *childTask) completeRekey(e *Engine, sa *ikeSA, a agreed) {
-	collided := t.twin != nil && !t.twin.closed && e.children[t.twin.info.ID] == t.twin
+	collided := t.standing(e) != nil
 	lost := collided && bytes.Compare(lowerNonce(a.ni, a.nr), t.twin.nonceMin) < 0
 	if t.twin != nil && t.twin.state == ChildRekeyed {
 		collided, lost = true, true // the peer has gone on from its own
@@ -98,8 +106,8 @@ func (t *childTask) rekeyFailed(e *Engine, sa *ikeSA, err *childError) {
 		return // deleted meanwhile
 	}
 	old.state = ChildInstalled
-	if t.twin != nil && e.children[t.twin.info.ID] == t.twin && !t.twin.closed {
-		e.replaced(old, t.twin) // the peer's rekey stands
+	if t.standing(e) != nil {
+		e.replaced(old, t.twin) // the peer's rekey
 		return
 	}
 	defer e.resolveTwins(old)
