@@ -45,7 +45,7 @@ func policyFlush(t *testing.T, r *faultRig) {
 	})
 	recovered(t, time.Since(start))
 	gap.Finish(t)
-	t.Logf("%d packets left in the clear meanwhile", gap.Count(t, clearSites))
+	t.Logf("%d packets left in the clear meanwhile", gap.Count(t, clearAlice))
 }
 
 // interfaceDeleted deletes a tunnel's xfrm interface. What is meant for it does not

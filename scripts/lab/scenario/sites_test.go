@@ -79,6 +79,10 @@ func bobNet6(n int) string    { return fmt.Sprintf("fd70::%d:0/112", n) }
 // clearSites matches what the gateways should never have let out.
 const clearSites = "net 10.60.0.0/16 or net 10.70.0.0/16 or net fd60::/64 or net fd70::/64"
 
+// clearAlice matches what alice's gateway should never have let out, if bob's has nothing that keeps his packets in
+// while it has no tunnel.
+const clearAlice = "src net 10.60.0.0/16 or src net fd60::/64"
+
 // capture records what comes to transit and what leaves it: there nothing has been
 // decrypted.
 func (s *sites) capture(t *testing.T) *labtest.Capture {
