@@ -95,7 +95,7 @@ unit:
 # Deterministic runs on one goroutine each, in which the race detector would find nothing.
 .PHONY: simulator
 simulator: ## the IKE simulator with SEEDS (20000) random networks, and every single fault in every collision
-	IKETEST_SEEDS=$(SEEDS) $(GO) test -timeout 20m -run '$(SIMULATED)' ./ike ./ike/iketest
+	IKETEST_SEEDS=$(SEEDS) $(GO) test -timeout 40m -run '$(SIMULATED)' ./ike ./ike/iketest
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s) each
