@@ -17,7 +17,8 @@ type Container struct {
 	init int // process ID of its systemd
 }
 
-// boot mounts the root, a layer in memory above the lab's, and becomes systemd there.
+// boot mounts the root, a layer in memory above the lab's, and becomes systemd there. It is the root of its mount namespace, too:
+// AppArmor takes paths from there.
 const boot = `set -e
 mount -t tmpfs -o mode=755 layer "$1"
 mkdir "$1/upper" "$1/work" "$1/root"
@@ -26,12 +27,16 @@ cp -a "$2/." "$1/root/"
 cd "$1/root"
 mount -t proc proc proc
 mount -t sysfs sys sys
+mount -t securityfs security sys/kernel/security
 mount -t cgroup2 cgroup2 sys/fs/cgroup
 mount --rbind /dev dev
 mount -t tmpfs -o mode=755 run run
 mkdir run/lock
 mount -t tmpfs tmp tmp
-exec chroot . env -i container=lab PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system --unit=basic.target --log-target=console --show-status=no
+mkdir run/old
+pivot_root . run/old
+umount -l /run/old
+exec env -i container=lab PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system --unit=basic.target --log-target=console --show-status=no
 `
 
 // StartContainer boots systemd with the network of n. The files, by absolute names, are there from the beginning; a value that

@@ -91,7 +91,7 @@ func TestPackage(t *testing.T) {
 	}
 	host.Run(t, "systemctl", "is-active", "ipsecd.service")
 	host.Run(t, "systemd-analyze", "verify", "/usr/lib/systemd/system/ipsecd.service")
-	host.Run(t, "apparmor_parser", "--skip-kernel-load", "--skip-cache", "/etc/apparmor.d/usr.sbin.ipsecd")
+	confined(t, host)
 	for _, name := range []string{"strongswan", "strongswan-starter", "ipsec"} {
 		if id := strings.TrimSpace(host.Run(t, "systemctl", "show", "--property=Id", "--value", name+".service")); id != "ipsecd.service" {
 			t.Errorf("%s.service is %s", name, id)
@@ -117,6 +117,15 @@ func TestPackage(t *testing.T) {
 	unchanged("removal and purge", files, append(packageFiles, "/usr/sbin/ipsec")...)
 	if out, err := host.Try("sh", "-c", "ls -d /usr/sbin/ipsec.strongswan /usr/sbin/ipsecd /var/lib/ipsecd /etc/ipsecd /etc/apparmor.d/usr.sbin.ipsecd 2>/dev/null"); out != "" {
 		t.Errorf("left by the package: %s %v", out, err)
+	}
+}
+
+// confined checks that the process runs under its AppArmor profile. What the profile forbids it would have failed at.
+func confined(t *testing.T, host *labtest.Container) {
+	t.Helper()
+	main := strings.TrimSpace(host.Run(t, "systemctl", "show", "--property=MainPID", "--value", "ipsecd.service"))
+	if got := strings.TrimSpace(host.Run(t, "cat", "/proc/"+main+"/attr/current")); got != "ipsecd (enforce)" {
+		t.Errorf("ipsecd is confined by %q", got)
 	}
 }
 
