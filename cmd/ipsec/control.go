@@ -15,9 +15,6 @@ import (
 // a request last (165 s), so that they end with the cause.
 const controlTime = 3 * time.Minute
 
-// logQueue is how many lines of the daemon's log may wait to be written.
-const logQueue = 1024
-
 // up sets up a connection, writing the daemon's log meanwhile.
 func up(ctx context.Context, env environment, args []string) error {
 	name := args[0]
@@ -70,39 +67,13 @@ func find(ctx context.Context, d *viciclient.Client, name string) (conn, child s
 
 // logged runs a command and writes the lines of the log that belong to it.
 func logged(ctx context.Context, env environment, d *viciclient.Client, command string, keyValues ...string) error {
-	lines := make(chan vici.Event, logQueue)
-	d.NotifyEvents(lines)
-	defer d.StopEvents(lines)
-	if err := d.Subscribe("control-log"); err != nil {
-		return &viciclient.Unreachable{URI: d.URI, Command: "control-log", Err: err}
+	args, err := viciclient.Message(keyValues...)
+	if err != nil {
+		return err
 	}
-	done := make(chan error, 1)
-	go func() {
-		_, err := d.Do(ctx, controlTime+viciclient.CallTime, command, keyValues...)
-		done <- err
-	}()
-	for {
-		select {
-		case e, ok := <-lines:
-			if !ok {
-				lines = nil // the connection ended; the reply says how
-				continue
-			}
-			fmt.Fprintln(env.stdout, text(e.Message, "msg"))
-		case err := <-done:
-			for {
-				select {
-				case e, ok := <-lines:
-					if ok {
-						fmt.Fprintln(env.stdout, text(e.Message, "msg"))
-						continue
-					}
-				default:
-				}
-				return err
-			}
-		}
-	}
+	line := func(m *vici.Message) { fmt.Fprintln(env.stdout, text(m, "msg")) }
+	_, err = d.Follow(ctx, controlTime+viciclient.CallTime, "control-log", line, command, args)
+	return err
 }
 
 // down deletes the SAs that a name, name{id} or name[id] stands for.

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/strongswan/govici/vici"
+
+	"github.com/ipsecd/ipsecd/cmd/internal/certtext"
 )
 
 // span writes a number of seconds in the largest unit of which there are more
@@ -15,15 +16,7 @@ func span(seconds string) string {
 	if err != nil {
 		return seconds
 	}
-	for _, u := range []struct {
-		name string
-		size int64
-	}{{"days", 86400}, {"hours", 3600}, {"minutes", 60}} {
-		if n > 2*u.size {
-			return fmt.Sprintf("%d %s", n/u.size, u.name)
-		}
-	}
-	return fmt.Sprintf("%d seconds", n)
+	return certtext.Span(n)
 }
 
 // algorithms writes the algorithms of an SA: its cipher and integrity, then those of the

@@ -41,11 +41,13 @@ var floors = []struct {
 	{"cmd/internal/vici", 2},
 	{"cmd/internal/metrics", 2},
 	{"cmd/internal/viciclient", 2},
+	{"cmd/internal/certtext", 2},
 	{"cmd/internal/daemon", 3},
 	{"cmd/internal/router", 3},
 	{"cmd/ipsecd", 4},
 	{"cmd/ipsecctl", 4},
 	{"cmd/ipsec", 4},
+	{"cmd/swanctl", 4},
 }
 
 // rooms are the packages of floor 1 that never import each other.

@@ -68,52 +68,101 @@ func Dial(uri string) (*Client, error) {
 // the daemon refuses is an error in its own words; else it is an *Unreachable,
 // or that of ctx.
 func (c *Client) Do(ctx context.Context, limit time.Duration, command string, keyValues ...string) (*vici.Message, error) {
-	args, err := message(keyValues)
+	args, err := Message(keyValues...)
 	if err != nil {
 		return nil, err
 	}
+	return c.Send(ctx, limit, command, args)
+}
+
+// Send is Do with a message of the caller's. A reply that refuses is returned, too.
+func (c *Client) Send(ctx context.Context, limit time.Duration, command string, args *vici.Message) (*vici.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	m, err := c.Call(ctx, command, args)
 	return m, c.explain(ctx, command, m, err)
 }
 
-// streamQueue is how many events may wait to be collected. govici drops those that
+// eventQueue is how many events may wait for their reader. govici drops those that
 // find no room.
-const streamQueue = 4096
+const eventQueue = 4096
 
 // Stream runs a command that answers by events, and returns their messages.
-// govici's own CallStreaming may take the reply for the end while events wait.
 func (c *Client) Stream(ctx context.Context, command, event string, keyValues ...string) ([]*vici.Message, error) {
-	events := make(chan vici.Event, streamQueue)
+	args, err := Message(keyValues...)
+	if err != nil {
+		return nil, err
+	}
+	var out []*vici.Message
+	_, err = c.Follow(ctx, CallTime, event, func(m *vici.Message) { out = append(out, m) }, command, args)
+	return out, err
+}
+
+// Follow is Send for a command that tells by events of a kind what it does: see has
+// each of them as it comes.
+// govici's own CallStreaming may take the reply for the end while events wait.
+func (c *Client) Follow(ctx context.Context, limit time.Duration, event string, see func(*vici.Message), command string, args *vici.Message) (*vici.Message, error) {
+	events := make(chan vici.Event, eventQueue)
 	if err := c.Subscribe(event); err != nil {
-		return nil, &Unreachable{URI: c.URI, Command: command, Err: err}
+		return nil, &Unreachable{URI: c.URI, Command: event, Err: err}
 	}
 	defer func() { _ = c.Unsubscribe(event) }()
 	c.NotifyEvents(events)
 	defer c.StopEvents(events)
 
-	replied := make(chan error, 1)
+	type answer struct {
+		m   *vici.Message
+		err error
+	}
+	replied := make(chan answer, 1)
 	go func() {
-		_, err := c.Do(ctx, CallTime, command, keyValues...)
-		replied <- err
+		m, err := c.Send(ctx, limit, command, args)
+		replied <- answer{m, err}
 	}()
-	var out []*vici.Message
 	for {
 		select {
 		case e, ok := <-events:
 			if !ok {
-				return nil, <-replied // the connection ended
+				a := <-replied // the connection ended
+				return a.m, a.err
 			}
-			out = append(out, e.Message)
-		case err := <-replied:
+			see(e.Message)
+		case a := <-replied:
 			for n := len(events); n > 0; n-- { // what came before the reply
-				out = append(out, (<-events).Message)
+				if e, ok := <-events; ok {
+					see(e.Message)
+				}
 			}
-			return out, err
+			return a.m, a.err
 		}
 	}
 }
+
+// Watch hands each event of some kinds to see until ctx ends, which is no error, or the
+// connection does.
+func (c *Client) Watch(ctx context.Context, see func(event string, m *vici.Message), kinds ...string) error {
+	events := make(chan vici.Event, eventQueue)
+	c.NotifyEvents(events)
+	defer c.StopEvents(events)
+	for _, kind := range kinds {
+		if err := c.Subscribe(kind); err != nil {
+			return &Unreachable{URI: c.URI, Command: kind, Err: err}
+		}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e, ok := <-events:
+			if !ok {
+				return &Unreachable{URI: c.URI, Command: "listening", Err: errEnded}
+			}
+			see(e.Name, e.Message)
+		}
+	}
+}
+
+var errEnded = errors.New("the daemon ended the connection")
 
 func (c *Client) explain(ctx context.Context, command string, m *vici.Message, err error) error {
 	if err == nil {
@@ -130,8 +179,8 @@ func (c *Client) explain(ctx context.Context, command string, m *vici.Message, e
 	return &Unreachable{URI: c.URI, Command: command, Err: err}
 }
 
-// message makes a message of keys and values; those without a value are left out.
-func message(keyValues []string) (*vici.Message, error) {
+// Message makes a message of keys and values; those without a value are left out.
+func Message(keyValues ...string) (*vici.Message, error) {
 	m := vici.NewMessage()
 	for i := 0; i+1 < len(keyValues); i += 2 {
 		if keyValues[i+1] == "" {
