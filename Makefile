@@ -3,7 +3,7 @@
 GO          := scripts/go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
-PROGRAMS    := build/ipsecd build/ipsecctl build/ipsec
+PROGRAMS    := build/ipsecd build/ipsecctl build/ipsec build/swanctl
 SCENARIOS   := build/scenario.test
 KERNELTESTS := build/xfrm-nl.test
 PACKAGE     := build/deb/ipsecd-lab.deb
@@ -35,7 +35,7 @@ help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
 .PHONY: build
-build: $(PROGRAMS) ## compile ipsecd, ipsecctl and ipsec into build/
+build: $(PROGRAMS) ## compile ipsecd, ipsecctl, ipsec and swanctl into build/
 
 # Go's own cache knows what is up to date.
 .PHONY: $(PROGRAMS) $(SCENARIOS) $(KERNELTESTS) $(PACKAGE)

@@ -26,10 +26,16 @@ func (w *Writer) Certificate(cert *x509.Certificate, hasKey bool) {
 	if len(cert.AuthorityKeyId) > 0 {
 		w.line("authkeyId:", "%s", pairs(cert.AuthorityKeyId))
 	}
-	if len(cert.SubjectKeyId) > 0 {
-		w.line("subjkeyId:", "%s", pairs(cert.SubjectKeyId))
-	}
+	w.line("subjkeyId:", "%s", subjectKeyID(cert))
 	w.key(cert.RawSubjectPublicKeyInfo, hasKey)
+}
+
+// subjectKeyID is the one of the certificate, or that which RFC 5280 section 4.2.1.2 makes of the key.
+func subjectKeyID(cert *x509.Certificate) string {
+	if len(cert.SubjectKeyId) > 0 {
+		return pairs(cert.SubjectKeyId)
+	}
+	return keyHash(cert.RawSubjectPublicKeyInfo)
 }
 
 func (w *Writer) details(cert *x509.Certificate) {

@@ -44,7 +44,16 @@ func (w *Writer) key(der []byte, hasKey bool) {
 	}
 	w.line("pubkey:", "%s%s", keyName(der, info), has)
 	w.line("keyid:", "%s", hash(der))
-	w.line("subjkey:", "%s", hash(info.Key.RightAlign()))
+	w.line("subjkey:", "%s", keyHash(der))
+}
+
+// keyHash is the hash of the key in a SubjectPublicKeyInfo.
+func keyHash(der []byte) string {
+	var info spki
+	if _, err := asn1.Unmarshal(der, &info); err != nil {
+		return ""
+	}
+	return hash(info.Key.RightAlign())
 }
 
 func keyName(der []byte, info spki) string {

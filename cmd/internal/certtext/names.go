@@ -57,15 +57,14 @@ func generalName(s *cryptobyte.String, constraint bool) (string, bool) {
 	if !s.ReadAnyASN1(&value, &tag) {
 		return "", false
 	}
-	context := func(n uint8) cbasn1.Tag { return cbasn1.Tag(n).ContextSpecific() }
 	switch tag {
-	case context(0).Constructed():
+	case tagged(0).Constructed():
 		return userName(value), true
-	case context(1), context(2), context(6):
+	case tagged(1), tagged(2), tagged(6):
 		return clean(string(value)), true
-	case context(4).Constructed():
+	case tagged(4).Constructed():
 		return auth.Identity{Type: auth.IDASN1DN, Data: string(value)}.String(), true
-	case context(7):
+	case tagged(7):
 		return address(value, constraint), true
 	}
 	return "", true
@@ -75,7 +74,7 @@ func generalName(s *cryptobyte.String, constraint bool) (string, bool) {
 func userName(s cryptobyte.String) string {
 	var id asn1.ObjectIdentifier
 	var wrapped, value cryptobyte.String
-	if !s.ReadASN1ObjectIdentifier(&id) || !id.Equal(oidUPN) || !s.ReadASN1(&wrapped, cbasn1.Tag(0).ContextSpecific().Constructed()) ||
+	if !s.ReadASN1ObjectIdentifier(&id) || !id.Equal(oidUPN) || !s.ReadASN1(&wrapped, tagged(0).Constructed()) ||
 		!wrapped.ReadASN1(&value, cbasn1.UTF8String) {
 		return ""
 	}
@@ -117,7 +116,7 @@ func constraints(s cryptobyte.String) (permitted, excluded []string) {
 	for n, into := range []*[]string{&permitted, &excluded} {
 		var subtrees cryptobyte.String
 		var present bool
-		if !seq.ReadOptionalASN1(&subtrees, &present, cbasn1.Tag(n).ContextSpecific().Constructed()) {
+		if !seq.ReadOptionalASN1(&subtrees, &present, tagged(uint8(n)).Constructed()) {
 			return permitted, excluded
 		}
 		for present && !subtrees.Empty() {

@@ -131,7 +131,7 @@ func (l *loader) privateKey(name string) {
 	var signer crypto.Signer
 	if err == nil {
 		defer clear(b)
-		if signer, err = parsePrivateKey(b, p.secret); err != nil && configured {
+		if signer, err = ParsePrivateKey(b, p.secret); err != nil && configured {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -179,7 +179,7 @@ func (l *loader) keySecret(kind string, sec *settings.Section) {
 	}
 	p := passphrase{at: file.Position, path: r.path + ".file", container: kind == folderPKCS12}
 	if hasSecret {
-		key, err := decodeSecret(secret.Text)
+		key, err := DecodeSecret(secret.Text)
 		if err != nil {
 			r.fail(secret.Position, "%s.secret: %v", r.path, err)
 			return

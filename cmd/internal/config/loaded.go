@@ -162,7 +162,7 @@ func withoutSecret(list []auth.Secret, name string) []auth.Secret {
 // WithKey adds a private key in any form of the folder private, without a
 // passphrase, and returns its name: SHA-1 of its SubjectPublicKeyInfo.
 func (l *Loaded) WithKey(data []byte) (c *Loaded, id string, err error) {
-	signer, err := parsePrivateKey(data, nil)
+	signer, err := ParsePrivateKey(data, nil)
 	if err != nil {
 		return nil, "", err
 	}

@@ -79,11 +79,12 @@ func parsePublicKeyFile(file []byte) (crypto.PublicKey, error) {
 	return nil, errors.New("it holds no public key, expected a SubjectPublicKeyInfo in PEM or DER")
 }
 
-var errEncrypted = errors.New("the key is encrypted; its passphrase is expected in secrets { private-NAME { file = …, secret = … } }")
+// ErrEncrypted says that a private key needs a passphrase.
+var ErrEncrypted = errors.New("the key is encrypted; its passphrase is expected in secrets { private-NAME { file = …, secret = … } }")
 
-// parsePrivateKey reads a private key: PKCS#8, also encrypted, or the older forms
+// ParsePrivateKey reads a private key: PKCS#8, also encrypted, or the older forms
 // of RSA and ECDSA keys, also as OpenSSL encrypted them. Its errors do not repeat what it read.
-func parsePrivateKey(file, passphrase []byte) (crypto.Signer, error) {
+func ParsePrivateKey(file, passphrase []byte) (crypto.Signer, error) {
 	for rest := file; ; {
 		var b *pem.Block
 		if b, rest = pem.Decode(rest); b == nil {
@@ -108,7 +109,7 @@ func decryptKey(b *pem.Block, passphrase []byte) (crypto.Signer, error) {
 	old := x509.IsEncryptedPEMBlock(b)
 	switch {
 	case (old || b.Type == "ENCRYPTED PRIVATE KEY") && len(passphrase) == 0:
-		return nil, errEncrypted
+		return nil, ErrEncrypted
 	case b.Type == "ENCRYPTED PRIVATE KEY":
 		key, err := pkcs8.ParsePKCS8PrivateKey(der, passphrase)
 		if err != nil {

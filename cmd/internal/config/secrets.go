@@ -84,13 +84,13 @@ func (l *loader) sharedSecret(kind string, sec *settings.Section) auth.Secret {
 	case hasSecret && hasFile:
 		r.fail(file.Position, "%s has both secret and file; expected one of them", r.path)
 	case hasSecret:
-		if s.Key, err = decodeSecret(secret.Text); err != nil {
+		if s.Key, err = DecodeSecret(secret.Text); err != nil {
 			r.fail(secret.Position, "%s.secret: %v", r.path, err)
 		}
 	case hasFile:
 		var b string
 		if b, err = l.secretFile(file); err == nil {
-			s.Key, err = decodeSecret(b)
+			s.Key, err = DecodeSecret(b)
 		}
 		if err != nil {
 			r.fail(file.Position, "%s.file = %q: %v", r.path, file.Text, err)
@@ -102,9 +102,9 @@ func (l *loader) sharedSecret(kind string, sec *settings.Section) auth.Secret {
 	return s
 }
 
-// decodeSecret reads a secret as it is written: 0x before hexadecimal digits,
+// DecodeSecret reads a secret as it is written: 0x before hexadecimal digits,
 // 0s before base64, otherwise the key itself. Its errors do not repeat it.
-func decodeSecret(s string) (suite.Key, error) {
+func DecodeSecret(s string) (suite.Key, error) {
 	var b []byte
 	var err error
 	switch {

@@ -155,12 +155,15 @@ func (c *Client) Watch(ctx context.Context, see func(event string, m *vici.Messa
 			return nil
 		case e, ok := <-events:
 			if !ok {
-				return &Unreachable{URI: c.URI, Command: "listening", Err: errEnded}
+				return &Unreachable{URI: c.URI, Command: Listening, Err: errEnded}
 			}
 			see(e.Name, e.Message)
 		}
 	}
 }
+
+// Listening is the Command of an Unreachable that has ended a Watch.
+const Listening = "listening"
 
 var errEnded = errors.New("the daemon ended the connection")
 

@@ -5,6 +5,7 @@ package scenario
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,9 @@ swanctl { load = random openssl pem pkcs1 x509 pubkey }
 
 // packageFiles are the operator's, and nobody else may change them.
 var packageFiles = []string{"/etc/ipsec.conf", "/etc/ipsec.secrets", "/etc/swanctl/swanctl.conf", "/etc/strongswan.conf"}
+
+// packageCommands are strongSwan's, in whose place are ours while the package is installed.
+var packageCommands = []string{"/usr/sbin/ipsec", "/usr/sbin/swanctl"}
 
 // ipsecConfOf writes connections in the older grammar.
 func ipsecConfOf(conns []connection) (conf, secrets string) {
@@ -65,7 +69,7 @@ func TestPackage(t *testing.T) {
 		"/etc/strongswan.conf": packageConf,
 		"/root/ipsecd.deb":     "@" + filepath.Join(labtest.SourceRoot(), "build/deb/ipsecd-lab.deb"),
 	})
-	files := host.Run(t, "sha256sum", append(packageFiles, "/usr/sbin/ipsec")...)
+	files := host.Run(t, "sha256sum", slices.Concat(packageFiles, packageCommands)...)
 	host.Run(t, "systemctl", "enable", "--now", "strongswan-starter.service")
 	await := func(who string, start time.Time) time.Duration {
 		t.Helper()
@@ -100,6 +104,9 @@ func TestPackage(t *testing.T) {
 	if out := host.Run(t, "ipsec", "status"); !strings.Contains(out, "(4 up, 0 connecting)") {
 		t.Errorf("ipsec status: %s", out)
 	}
+	if out := host.Run(t, "swanctl", "--help"); !strings.HasPrefix(out, "swanctl of ipsecd") {
+		t.Errorf("swanctl --help: %s", out)
+	}
 	if out := host.Run(t, "swanctl", "--list-sas"); strings.Count(out, "ESTABLISHED") != 4 {
 		t.Errorf("swanctl --list-sas: %s", out)
 	}
@@ -114,8 +121,8 @@ func TestPackage(t *testing.T) {
 		t.Errorf("strongswan-starter is %s after the removal", enabled)
 	}
 	host.Run(t, "dpkg", "--purge", "ipsecd")
-	unchanged("removal and purge", files, append(packageFiles, "/usr/sbin/ipsec")...)
-	if out, err := host.Try("sh", "-c", "ls -d /usr/sbin/ipsec.strongswan /usr/sbin/ipsecd /var/lib/ipsecd /etc/ipsecd /etc/apparmor.d/usr.sbin.ipsecd 2>/dev/null"); out != "" {
+	unchanged("removal and purge", files, slices.Concat(packageFiles, packageCommands)...)
+	if out, err := host.Try("sh", "-c", "ls -d /usr/sbin/ipsec.strongswan /usr/sbin/swanctl.strongswan /usr/sbin/ipsecd /var/lib/ipsecd /etc/ipsecd /etc/apparmor.d/usr.sbin.ipsecd 2>/dev/null"); out != "" {
 		t.Errorf("left by the package: %s %v", out, err)
 	}
 }
