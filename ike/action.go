@@ -60,6 +60,7 @@ type ChildSA struct {
 	SPIIn, SPIOut     uint32 // SPIIn was chosen by us
 	LocalTS, RemoteTS []TrafficSelector
 	IfIDIn, IfIDOut   uint32
+	MarkIn, MarkOut   Mark
 	Mode              Mode
 	Initiator         bool // of the exchange that made it
 

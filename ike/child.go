@@ -149,18 +149,14 @@ func (e *Engine) describe(sa *ikeSA, a agreed) *ChildSA {
 	info := &ChildSA{
 		ID: e.ids.child, IKEID: sa.id, Connection: conn.Name, Config: cfg,
 		SPIIn: a.spiIn, SPIOut: a.spiOut, LocalTS: a.localTS, RemoteTS: a.remoteTS,
-		IfIDIn: cfg.IfIDIn, IfIDOut: cfg.IfIDOut, Mode: a.mode, NoTFC: a.noTFC, Initiator: a.initiator, LifeTime: cfg.LifeTime,
+		Mode: a.mode, NoTFC: a.noTFC, Initiator: a.initiator, LifeTime: cfg.LifeTime,
 		RekeyBytes: cfg.RekeyBytes - e.below(min(cfg.RandBytes, cfg.RekeyBytes/2)), RekeyPackets: e.packetLimit(a),
 	}
-	if info.IfIDIn == 0 {
-		info.IfIDIn = conn.IfIDIn
-	}
-	if info.IfIDOut == 0 {
-		info.IfIDOut = conn.IfIDOut
-	}
-	if a.replaces != nil {
-		info.ReqID = a.replaces.info.ReqID
+	if old := a.replaces; old != nil {
+		info.ReqID = old.info.ReqID
+		info.IfIDIn, info.IfIDOut, info.MarkIn, info.MarkOut = old.info.IfIDIn, old.info.IfIDOut, old.info.MarkIn, old.info.MarkOut
 	} else {
+		e.numberChild(sa, info)
 		if !sa.whole(a) {
 			e.alert(sa, AlertTSNarrowed)
 		}

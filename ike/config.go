@@ -31,6 +31,9 @@ type Config struct {
 	// fail over it.
 	OldSignatures bool
 
+	// InterfaceIDs are the if_ids of the host's own interfaces: no SA gets one of them by itself.
+	InterfaceIDs []uint32
+
 	// ReqIDBase is the number above which the engine assigns reqids, so that
 	// the host can tell its SAs in the kernel from others.
 	ReqIDBase uint32
@@ -84,6 +87,8 @@ type Connection struct {
 	RandTime      time.Duration // at most this is subtracted from RekeyTime and ReauthTime, at random
 	IfIDIn        uint32        // inherited by children that name none
 	IfIDOut       uint32
+	IfIDInBy      Numbering // who chooses IfIDIn
+	IfIDOutBy     Numbering
 	Children      []*ChildConfig
 	Fragmentation bool // announce and use RFC 7383
 	MOBIKE        bool // announce and use RFC 4555
@@ -282,10 +287,14 @@ type ChildConfig struct {
 	Inactivity   time.Duration // without traffic in either direction it is closed; 0: never
 
 	IfIDIn, IfIDOut uint32 // 0: the connection's
+	IfIDInBy        Numbering
+	IfIDOutBy       Numbering
 	Interface       string // name of our interfaces section entry, if bound to one
 	ReqID           uint32 // 0: assigned by the engine
 	Priority        uint32 // 0: computed from the selectors
 	MarkIn, MarkOut Mark
+	MarkInBy        Numbering // who chooses the value of MarkIn
+	MarkOutBy       Numbering
 	ReplayWindow    uint32 // packets; 0: no replay protection
 	Policies        bool   // install policies (default yes)
 	HWOffload       string

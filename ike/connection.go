@@ -162,6 +162,7 @@ func (e *Engine) initiate(c *connection, w *want) {
 func (e *Engine) bind(sa *ikeSA, c *connection) {
 	sa.conn = c
 	c.sas = append(c.sas, sa)
+	e.numberIKE(sa)
 }
 
 // remoteAddr returns the address to try: each in turn.

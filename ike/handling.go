@@ -11,6 +11,9 @@ type Handling struct {
 	SetMarkIn  Mark // put on packets that were decrypted
 	SetMarkOut Mark // put on packets that were encrypted
 
+	// SetMarkInSame and SetMarkOutSame put the CHILD_SA's own mark on packets, under the masks of SetMarkIn and SetMarkOut.
+	SetMarkInSame, SetMarkOutSame bool
+
 	ForwardOut      bool   // policies for forwarded packets that leave through the tunnel, too
 	ForwardICMP     bool   // let in ICMP errors that quote packets of the CHILD_SA
 	PolicyInterface string // of the selectors of all policies; empty: any

@@ -11,7 +11,7 @@ import (
 // wipes them. The CHILD_SAs stay in the kernel.
 func (e *Engine) HandOver(now time.Time) (data []byte, left int, err error) {
 	e.now, e.over = now, true
-	s := handedState{Version: handoverVersion, Taken: now, IKE: e.ids.ike, Child: e.ids.child, ReqID: e.ids.reqid}
+	s := handedState{Version: handoverVersion, Taken: now, IKE: e.ids.ike, Child: e.ids.child, ReqID: e.ids.reqid, Mark: e.ids.mark, IfID: e.ids.ifID}
 	for _, c := range e.connections {
 		s.Connections = append(s.Connections, e.handConnection(c))
 	}
@@ -64,7 +64,7 @@ func (e *Engine) handSA(sa *ikeSA) handedSA {
 		ForceEncap: sa.forceEncap, PPK: sa.ppk, PeerFragments: sa.peerFragments, PeerChildless: sa.peerChildless, PeerRedirects: sa.peerRedirects,
 		Mobike:    handedMobike{On: m.on, Leads: m.leads, NATT: m.natt, Peer: m.peer, Told: m.told, Proven: m.proven, NATSeen: m.natSeen},
 		ToldLocal: sa.told.local, ToldRemote: sa.told.remote,
-		Virtual: sa.virtual.handOver(),
+		Virtual: sa.virtual.handOver(), IfIDIn: sa.ifIDIn, IfIDOut: sa.ifIDOut,
 		LocalID: sa.localID, RemoteID: sa.remoteID, Proposal: sa.proposal, IVs: suite.IVs(sa.seal), NonceMin: sa.nonceMin,
 		NextIn: sa.in.next, NextOut: sa.out.next, Last: sa.in.last, First: sa.in.first, Init: sa.in.init, Response: sa.in.response,
 		Confirmed: sa.confirmed, Begun: e.moment(sa.begun), Established: e.moment(sa.established), Proved: e.moment(sa.proved),

@@ -24,6 +24,7 @@ type handedState struct {
 	Taken       time.Time
 	IKE, Child  uint32 // the last IDs given out
 	ReqID       uint32
+	Mark, IfID  uint32
 	Connections []handedConnection
 	Pools       []handedPool
 	SAs         []handedSA
@@ -75,6 +76,7 @@ type handedSA struct {
 	ToldLocal, ToldRemote                netip.AddrPort
 	NATT, NATLocal, NATRemote            bool
 	ForceEncap, PPK                      bool
+	IfIDIn, IfIDOut                      uint32
 	PeerFragments                        bool
 	PeerChildless                        bool
 	PeerRedirects                        bool

@@ -10,6 +10,7 @@ import (
 // idSource counts what must be unique in an engine.
 type idSource struct {
 	ike, child, reqid uint32
+	mark, ifID        uint32
 	job               uint64
 }
 

@@ -312,6 +312,7 @@ func (e *Engine) inherit(old, next *ikeSA) {
 	next.ppk = old.ppk // by SK_d
 	next.localID, next.remoteID = old.localID, old.remoteID
 	next.begun, next.proved, next.confirmed = old.begun, old.proved, true
+	next.ifIDIn, next.ifIDOut = old.ifIDIn, old.ifIDOut
 	e.bind(next, old.conn)
 	e.setPair(next, old.pair)
 	next.keys.SKpi.Wipe() // only IKE_AUTH needs them

@@ -45,7 +45,7 @@ func (sa *ikeSA) describeAlone() IKESAInfo {
 		SPIi: uint64(sa.spiI), SPIr: uint64(sa.spiR), Local: sa.local, Remote: sa.remote,
 		LocalID: sa.localID, RemoteID: sa.remoteID, NATLocal: sa.natLocal, NATRemote: sa.natRemote,
 		NATFaked: sa.forceEncap && !sa.natLocal && !sa.natRemote && !sa.proposal.Suite().Encr.IsNone(),
-		Proposal: sa.proposal, PPK: sa.ppk, IfIDIn: sa.conn.cfg.IfIDIn, IfIDOut: sa.conn.cfg.IfIDOut,
+		Proposal: sa.proposal, PPK: sa.ppk, IfIDIn: sa.ifIDIn, IfIDOut: sa.ifIDOut,
 		LocalVIPs: sa.virtual.local, RemoteVIPs: sa.virtual.remote(), DNS: sa.virtual.dns,
 		Established: sa.established, LastInbound: sa.lastInbound,
 		RekeyAt: sa.timers[timerIKERekey].pending(), ReauthAt: sa.timers[timerReauth].pending(), ExpireAt: sa.timers[timerIKEExpire].pending(),

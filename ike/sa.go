@@ -67,6 +67,8 @@ type ikeSA struct {
 	peerRedirects bool // the peer has initiated, and follows redirects (RFC 5685)
 	mobike        mobike
 
+	ifIDIn, ifIDOut uint32 // of its CHILD_SAs that have none of their own
+
 	localID, remoteID auth.Identity
 	virtual           virtual
 	pair              idPair // under which it is in Engine.pairs

@@ -20,6 +20,7 @@ func (e *Engine) TakeOver(now time.Time, data []byte) ([]*ChildSA, error) {
 		return nil, err
 	}
 	e.ids.ike, e.ids.child, e.ids.reqid = max(e.ids.ike, s.IKE), max(e.ids.child, s.Child), max(e.ids.reqid, s.ReqID)
+	e.ids.mark, e.ids.ifID = max(e.ids.mark, s.Mark), max(e.ids.ifID, s.IfID)
 	e.forgetReqids()
 	for i := range s.Connections {
 		e.takeConnection(&s.Connections[i])
@@ -69,6 +70,7 @@ func (e *Engine) takeConnection(h *handedConnection) {
 		if hw.Trap != nil {
 			w.trap = hw.Trap
 			w.trap.Config = w.cfg
+			w.trap.fixedMarks()
 			e.do(Trap{Child: w.trap})
 		}
 	}
@@ -104,7 +106,8 @@ func (e *Engine) takeSA(h *handedSA) ([]*ChildSA, error) {
 		forceEncap: h.ForceEncap, ppk: h.PPK, peerFragments: h.PeerFragments, peerChildless: h.PeerChildless, peerRedirects: h.PeerRedirects,
 		mobike: mobike{on: h.Mobike.On, leads: h.Mobike.Leads, natt: h.Mobike.NATT, peer: h.Mobike.Peer, told: h.Mobike.Told,
 			proven: h.Mobike.Proven, natSeen: h.Mobike.NATSeen},
-		told:    endpoints{local: h.ToldLocal, remote: h.ToldRemote},
+		told:   endpoints{local: h.ToldLocal, remote: h.ToldRemote},
+		ifIDIn: h.IfIDIn, ifIDOut: h.IfIDOut,
 		localID: h.LocalID, remoteID: h.RemoteID, nonceMin: h.NonceMin, confirmed: h.Confirmed,
 		begun: e.at(h.Begun), established: e.at(h.Established), proved: e.at(h.Proved),
 		lastInbound: e.at(h.LastInbound), lastESP: e.at(h.LastESP), lastSent: e.at(h.Sent),
@@ -170,6 +173,7 @@ func (e *Engine) takeChild(sa *ikeSA, h *handedChild) *ChildSA {
 	w := sa.conn.want(h.Child)
 	info := h.Info
 	info.Config, info.AcquireSeq = w.cfg, 0
+	info.fixedMarks()
 	c := &childSA{
 		info: &info, sa: sa, want: w, state: ChildInstalled, proposal: h.Proposal, nonceMin: h.NonceMin,
 		announced: true, sends: true, installed: e.at(h.Installed), lastIn: h.LastIn, lastOut: h.LastOut, lastUse: e.at(h.LastUse),

@@ -5,7 +5,7 @@ package ike
 func (e *Engine) trap(c *childSA, action ChildAction) {
 	w := c.want
 	_, possible := w.conn.remoteAddr()
-	if !action.Traps() || w.cfg.StartAction.Traps() || w.trap != nil || w.gone || w.conn.removed || e.closing || !possible {
+	if !action.Traps() || w.cfg.StartAction.Traps() || w.trap != nil || w.gone || w.conn.removed || e.closing || !possible || !w.cfg.Trappable(w.conn.cfg) {
 		return
 	}
 	info := *c.info

@@ -41,10 +41,15 @@ func (l *loader) childConfig(sec *settings.Section, parent string, conn *ike.Con
 	read(r.reader, "inactivity", &c.Inactivity, parseDuration)
 	r.needsWindow(&c)
 
-	read(r.reader, "if_id_in", &c.IfIDIn, parseIfID)
-	read(r.reader, "if_id_out", &c.IfIDOut, parseIfID)
+	r.ifID("if_id_in", &c.IfIDIn, &c.IfIDInBy)
+	r.ifID("if_id_out", &c.IfIDOut, &c.IfIDOutBy)
+	r.checkNumbers(&c, conn)
 	read(r.reader, "interface", &c.Interface, text)
-	l.bindings = append(l.bindings, binding{r.at("interface"), r.path, &c})
+	b := binding{Position: r.at("interface"), path: r.path, child: &c}
+	if c.IfIDOut == 0 && conn.IfIDOutBy != ike.NumberConfigured {
+		b.own = conn.Name
+	}
+	l.bindings = append(l.bindings, b)
 
 	r.warnUnsupported(unsupportedChild)
 	r.finish()

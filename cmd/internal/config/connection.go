@@ -61,8 +61,8 @@ func (l *loader) connection(sec *settings.Section) *ike.Connection {
 	read(r, "keyingtries", &c.KeyingTries, parseCount)
 	read(r, "unique", &c.Unique, word(uniqueWords))
 	read(r, "childless", &c.Childless, word(childlessWords))
-	read(r, "if_id_in", &c.IfIDIn, parseIfID)
-	read(r, "if_id_out", &c.IfIDOut, parseIfID)
+	r.ifID("if_id_in", &c.IfIDIn, &c.IfIDInBy)
+	r.ifID("if_id_out", &c.IfIDOut, &c.IfIDOutBy)
 	r.lifetimes(&c)
 	read(r, "vips", &c.VIPs, list(parseVIP))
 	read(r, "pools", &c.Pools, func(s string) ([]string, error) { return split(s), nil })
@@ -105,14 +105,6 @@ func (r *reader) proposals(key string, proto suite.Protocol) []suite.Proposal {
 		return got, err
 	})
 	return ps
-}
-
-// parseIfID reads the if_id of an xfrm interface.
-func parseIfID(s string) (uint32, error) {
-	if strings.HasPrefix(s, "%unique") {
-		return 0, errors.New("generated interface IDs are not supported yet; expected a number")
-	}
-	return parseUint32(s)
 }
 
 // auth reads the local or remote section of a connection. More than one of

@@ -100,7 +100,7 @@ func TestChildHandling(t *testing.T) {
 		rand_packets = 7`)
 	const all = 0xffffffff
 	want := ike.Handling{
-		CopyDSCPIn: true, MarkInSA: true, SetMarkIn: ike.Mark{Value: 7, Mask: 0xff}, SetMarkOut: ike.Mark{Value: 8, Mask: 0xf},
+		CopyDSCPIn: true, MarkInSA: true, SetMarkIn: ike.Mark{Value: 7, Mask: all}, SetMarkOut: ike.Mark{Value: 8, Mask: 0xf},
 		ForwardOut: true, ForwardICMP: true, PolicyInterface: "eth0", SHA256Trunc96: true, TFCPadding: ike.TFCPadMTU,
 	}
 	if c.Handling != want || c.MarkOut != (ike.Mark{Value: 8, Mask: all}) {

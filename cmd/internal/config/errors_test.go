@@ -26,7 +26,7 @@ func TestConnectionErrors(t *testing.T) {
 		{at("local_addrs = gw.example.org", ""), `6: connections.hq.local_addrs = "gw.example.org": "gw.example.org": a host name cannot be used here; write the address`},
 		{at("unique = sometimes", ""), `6: connections.hq.unique = "sometimes": expected one of keep, never, no, replace`},
 		{at("encap = maybe", ""), `6: connections.hq.encap = "maybe": expected yes or no`},
-		{at("if_id_out = %unique", ""), `6: connections.hq.if_id_out = "%unique": generated interface IDs are not supported yet; expected a number`},
+		{at("if_id_out = %unik", ""), `6: connections.hq.if_id_out = "%unik": expected a number from 0 to 4294967295, %unique or %unique-dir`},
 		{at("ppk_required = yes", ""), `2: connections.hq has ppk_required = yes, and there is no post-quantum pre-shared key: add a section ppk to secrets`},
 		{at("ppk_id = fleet  \n ppk_required = yes", "") + "\nsecrets { ppk-x { id = other\n secret = x } }", `2: connections.hq.ppk_id = fleet has no key: no ppk section of secrets has that id`},
 		{at("dpd_delay = 10s  mobike = no", ""), `6: connections.hq.dpd_delay = "10s mobike = no": a value goes on to the end of its line; put "mobike = …" on a line of its own`},
@@ -100,6 +100,8 @@ func bgpWith(neighbor string) string {
 func TestHandlingErrors(t *testing.T) {
 	for _, c := range []struct{ child, want string }{
 		{"set_mark_in = %same", `8: connections.hq.children.net.set_mark_in = "%same": %same needs mark_in or mark_out`},
+		{"mark_in = %unique/0", `8: connections.hq.children.net.mark_in = "%unique/0": the mask 0 leaves no room for a mark`},
+		{"mode = drop\nif_id_out = %unique", `9: connections.hq.children.net.if_id_out: a shunt has no SA that could get a number of its own; expected a number`},
 		{"copy_dscp = both", `8: connections.hq.children.net.copy_dscp = "both": expected one of false, in, no, out, true, yes`},
 		{"tfc_padding = max", `8: connections.hq.children.net.tfc_padding = "max": expected a number of octets up to 65535, or mtu`},
 		{"replay_window = 0\nesp_proposals = aes128gcm16-esn", `8: connections.hq.children.net.replay_window = 0: esn in esp_proposals needs a window; write noesn, or a window such as 32`},

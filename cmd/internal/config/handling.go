@@ -2,9 +2,7 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"strings"
 
 	"github.com/ipsecd/ipsecd/ike"
 	"github.com/ipsecd/ipsecd/ike/suite"
@@ -12,11 +10,11 @@ import (
 
 // handling reads what the kernel does with the packets of a child.
 func (r *childReader) handling(c *ike.ChildConfig) {
-	read(r.reader, "mark_in", &c.MarkIn, parseMark)
+	r.mark("mark_in", &c.MarkIn, &c.MarkInBy)
 	read(r.reader, "mark_in_sa", &c.MarkInSA, parseBool)
-	read(r.reader, "mark_out", &c.MarkOut, parseMark)
-	read(r.reader, "set_mark_in", &c.SetMarkIn, setMark(c.MarkIn))
-	read(r.reader, "set_mark_out", &c.SetMarkOut, setMark(c.MarkOut))
+	r.mark("mark_out", &c.MarkOut, &c.MarkOutBy)
+	r.setMark("set_mark_in", &c.SetMarkIn, &c.SetMarkInSame, c.MarkIn, c.MarkInBy)
+	r.setMark("set_mark_out", &c.SetMarkOut, &c.SetMarkOutSame, c.MarkOut, c.MarkOutBy)
 	read(r.reader, "policies_fwd_out", &c.ForwardOut, parseBool)
 	read(r.reader, "icmp", &c.ForwardICMP, parseBool)
 	read(r.reader, "sha256_96", &c.SHA256Trunc96, parseBool)
@@ -44,44 +42,6 @@ func parseTFC(s string) (uint32, error) {
 		return 0, errors.New("expected a number of octets up to 65535, or mtu")
 	}
 	return n, nil
-}
-
-// parseMark reads a netfilter mark: a value, and a mask after a slash.
-func parseMark(s string) (ike.Mark, error) {
-	if strings.HasPrefix(s, "%") {
-		return ike.Mark{}, errors.New("generated marks are not supported yet; expected a number")
-	}
-	value, mask, hasMask := strings.Cut(s, "/")
-	m := ike.Mark{Mask: math.MaxUint32}
-	var err error
-	if m.Value, err = parseUint32(strings.TrimSpace(value)); err == nil && hasMask {
-		m.Mask, err = parseUint32(strings.TrimSpace(mask))
-	}
-	switch {
-	case err != nil:
-		return m, errors.New("expected a mark such as 42 or 0x2a/0xff")
-	case m.Value&^m.Mask != 0:
-		return m, fmt.Errorf("the mark 0x%x has bits outside of its mask 0x%x", m.Value, m.Mask)
-	case m.Value == 0 && !hasMask:
-		return ike.Mark{}, nil
-	}
-	return m, nil
-}
-
-// setMark returns a parser of a mark to set, of which "%same" is that of the policy.
-func setMark(policy ike.Mark) func(string) (ike.Mark, error) {
-	return func(s string) (ike.Mark, error) {
-		rest, same := strings.CutPrefix(s, "%same")
-		switch {
-		case !same:
-			return parseMark(s)
-		case policy == ike.Mark{}:
-			return ike.Mark{}, errors.New("%same needs mark_in or mark_out")
-		case rest == "":
-			return policy, nil
-		}
-		return parseMark(fmt.Sprint(policy.Value, rest))
-	}
 }
 
 // needsWindow refuses extended sequence numbers without replay protection: their upper half is

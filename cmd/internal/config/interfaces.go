@@ -9,6 +9,7 @@ import (
 
 	"github.com/ipsecd/ipsecd/cmd/internal/config/settings"
 	"github.com/ipsecd/ipsecd/cmd/internal/config/suggest"
+	"github.com/ipsecd/ipsecd/ike"
 )
 
 // interfaces reads the section of that name.
@@ -89,6 +90,9 @@ func (c *Config) findIfID(id uint32) *Interface {
 // bind gives every child that names an interface its if_id, and every child
 // with an if_id the name of its interface.
 func (l *loader) bind() {
+	for _, i := range l.config.Interfaces {
+		l.config.IKE.InterfaceIDs = append(l.config.IKE.InterfaceIDs, i.IfID)
+	}
 	for _, b := range l.bindings {
 		if b.child.Interface != "" {
 			l.bindByName(b)
@@ -117,15 +121,18 @@ func (l *loader) bindByName(b binding) {
 		l.fail(b.Position, "%s.interface = %q: no such entry of interfaces%s", b.path, b.child.Interface, suggest.DidYouMean(b.child.Interface, names))
 		return
 	}
-	if err := bindIfID(&b.child.IfIDIn, i); err != nil {
+	if err := bindIfID(&b.child.IfIDIn, b.child.IfIDInBy, i); err != nil {
 		l.fail(b.Position, "%s.if_id_in: %v", b.path, err)
 	}
-	if err := bindIfID(&b.child.IfIDOut, i); err != nil {
+	if err := bindIfID(&b.child.IfIDOut, b.child.IfIDOutBy, i); err != nil {
 		l.fail(b.Position, "%s.if_id_out: %v", b.path, err)
 	}
 }
 
-func bindIfID(id *uint32, i *Interface) error {
+func bindIfID(id *uint32, by ike.Numbering, i *Interface) error {
+	if by != ike.NumberConfigured {
+		return errors.New(fmt.Sprint("generated, but interface ", i.Name, " has the if_id ", i.IfID, " (", i.Position, "); remove one of the two"))
+	}
 	if *id != 0 && *id != i.IfID {
 		return errors.New(fmt.Sprint(*id, ", but interface ", i.Name, " has the if_id ", i.IfID, " (", i.Position, "); remove one of the two"))
 	}

@@ -58,6 +58,8 @@ var keyOf = map[string]string{
 	"HostAccess": "hostaccess", "CRLURIs": "crl_uris", "OCSPURIs": "ocsp_uris", "PPKID": "ppk_id", "SendCertReq": "send_certreq", "ReqID": "reqid", "KeyingTries": "keyingtries", "VIPs": "vips",
 	"ChildConfig.Proposals": "esp_proposals", "CopyDSCPIn": "copy_dscp", "CopyDSCPOut": "copy_dscp", "ForwardOut": "policies_fwd_out",
 	"ForwardICMP": "icmp", "PolicyInterface": "interface", "SHA256Trunc96": "sha256_96",
+	"IfIDInBy": "if_id_in", "IfIDOutBy": "if_id_out", "MarkInBy": "mark_in", "MarkOutBy": "mark_out",
+	"SetMarkInSame": "set_mark_in", "SetMarkOutSame": "set_mark_out",
 }
 
 // fieldKey returns the key that sets a field of a struct.

@@ -33,6 +33,7 @@ type binding struct {
 	Position
 	path  string
 	child *ike.ChildConfig
+	own   string // the connection whose IKE SAs have if_ids of their own, for the child too
 }
 
 // fail records an error.

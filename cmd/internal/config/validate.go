@@ -117,17 +117,21 @@ func (l *loader) checkSharedPolicies() {
 	type policy struct {
 		local, remote ike.TrafficSelector
 		ifID          uint32
+		own           string
 		mark          ike.Mark
 		priority      uint32
 	}
 	first := map[policy]string{}
 	for _, b := range l.bindings {
+		if b.child.IfIDOutBy != ike.NumberConfigured || b.child.MarkOutBy != ike.NumberConfigured {
+			continue
+		}
 		for _, local := range b.child.LocalTS {
 			for _, remote := range b.child.RemoteTS {
 				if local.Dynamic || remote.Dynamic || !b.child.Policies || b.child.Mode.Shunt() {
 					continue
 				}
-				p := policy{local, remote, b.child.IfIDOut, b.child.MarkOut, b.child.Priority}
+				p := policy{local, remote, b.child.IfIDOut, b.own, b.child.MarkOut, b.child.Priority}
 				if other, ok := first[p]; ok && other != b.path {
 					l.warn(b.Position, "%s has the selectors and if_id of %s: only one of the two can carry traffic", b.path, other)
 				}

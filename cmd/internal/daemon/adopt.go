@@ -29,9 +29,9 @@ func (in *installer) adopt(children []*ike.ChildSA) error {
 func (in *installer) adoptChild(sa *ike.ChildSA, have map[xfrm.SAID]*xfrm.SAInfo) {
 	inID := xfrm.SAID{Dst: sa.Local, SPI: xfrm.SPI(sa.SPIIn), Proto: xfrm.ESP}
 	if sa.Config.MarkInSA {
-		inID.Mark = xfrm.Mark(sa.Config.MarkIn)
+		inID.Mark = xfrm.Mark(sa.MarkIn)
 	}
-	outID := xfrm.SAID{Dst: sa.Remote, SPI: xfrm.SPI(sa.SPIOut), Proto: xfrm.ESP, Mark: xfrm.Mark(sa.Config.MarkOut)}
+	outID := xfrm.SAID{Dst: sa.Remote, SPI: xfrm.SPI(sa.SPIOut), Proto: xfrm.ESP, Mark: xfrm.Mark(sa.MarkOut)}
 	c := &installed{sa: sa, policies: policies(sa)}
 	c.in = in.adoptHalf(sa.ID, have[inID], xfrm.DirIn)
 	c.out = in.adoptHalf(sa.ID, have[outID], xfrm.DirOut)

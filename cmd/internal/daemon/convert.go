@@ -15,9 +15,10 @@ func inboundSA(c *ike.ChildSA, keys *ike.ESPKeys) (xfrm.SA, error) {
 	sa.Src, sa.Dst = c.Remote, c.Local
 	sa.SPI, sa.Dir, sa.IfID = xfrm.SPI(c.SPIIn), xfrm.DirIn, c.IfIDIn
 	sa.ReplayWindow, sa.ReplayOff = cfg.ReplayWindow, cfg.ReplayWindow == 0
-	sa.OutputMark = xfrm.Mark(cfg.SetMarkIn)
+	set, _ := c.SetMarks()
+	sa.OutputMark = xfrm.Mark(set)
 	if cfg.MarkInSA {
-		sa.Mark = xfrm.Mark(cfg.MarkIn)
+		sa.Mark = xfrm.Mark(c.MarkIn)
 	}
 	if cfg.CopyDSCPIn {
 		sa.Flags |= xfrm.DecapDSCP
@@ -39,7 +40,8 @@ func outboundSA(c *ike.ChildSA, keys *ike.ESPKeys) (xfrm.SA, error) {
 	cfg, sa := c.Config, commonSA(c)
 	sa.Src, sa.Dst = c.Local, c.Remote
 	sa.SPI, sa.Dir, sa.IfID, sa.AcquireSeq = xfrm.SPI(c.SPIOut), xfrm.DirOut, c.IfIDOut, c.AcquireSeq
-	sa.Mark, sa.OutputMark = xfrm.Mark(cfg.MarkOut), xfrm.Mark(cfg.SetMarkOut)
+	_, set := c.SetMarks()
+	sa.Mark, sa.OutputMark = xfrm.Mark(c.MarkOut), xfrm.Mark(set)
 	if c.Encap {
 		sa.Encap = &xfrm.UDPEncap{SrcPort: c.LocalPort, DstPort: c.RemotePort}
 	}

@@ -63,8 +63,8 @@ func TestFlags(t *testing.T) {
 func TestMarks(t *testing.T) {
 	a, b, c, d := ike.Mark{Value: 1, Mask: 255}, ike.Mark{Value: 2, Mask: 255}, ike.Mark{Value: 3, Mask: 255}, ike.Mark{Value: 4, Mask: 255}
 	for _, inSA := range []bool{false, true} {
-		in, out, list := convert(t, func(cfg *ike.ChildConfig, _ *ike.ChildSA, _ *ike.ESPKeys) {
-			cfg.MarkIn, cfg.MarkOut, cfg.SetMarkIn, cfg.SetMarkOut, cfg.MarkInSA = a, b, c, d, inSA
+		in, out, list := convert(t, func(cfg *ike.ChildConfig, sa *ike.ChildSA, _ *ike.ESPKeys) {
+			sa.MarkIn, sa.MarkOut, cfg.SetMarkIn, cfg.SetMarkOut, cfg.MarkInSA = a, b, c, d, inSA
 		})
 		if (in.Mark == xfrm.Mark(a)) != inSA || out.Mark != xfrm.Mark(b) || in.OutputMark != xfrm.Mark(c) || out.OutputMark != xfrm.Mark(d) {
 			t.Errorf("mark_in_sa %v: SAs %v %v, set %v %v", inSA, in.Mark, out.Mark, in.OutputMark, out.OutputMark)

@@ -26,11 +26,11 @@ func policies(c *ike.ChildSA) []xfrm.Policy {
 			prio = xfrm.Priority(xfrm.ClassDefault, s)
 		}
 		inward := xfrm.Policy{
-			Dir: xfrm.DirIn, Selector: reverse(s), IfID: c.IfIDIn, Mark: xfrm.Mark(cfg.MarkIn),
+			Dir: xfrm.DirIn, Selector: reverse(s), IfID: c.IfIDIn, Mark: xfrm.Mark(c.MarkIn),
 			Priority: prio, Templates: []xfrm.Template{in}, ICMP: cfg.ForwardICMP,
 		}
 		outward := xfrm.Policy{
-			Dir: xfrm.DirOut, Selector: s, IfID: c.IfIDOut, Mark: xfrm.Mark(cfg.MarkOut),
+			Dir: xfrm.DirOut, Selector: s, IfID: c.IfIDOut, Mark: xfrm.Mark(c.MarkOut),
 			Priority: prio, Templates: []xfrm.Template{out},
 		}
 		list = append(list, inward, outward)

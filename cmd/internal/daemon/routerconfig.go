@@ -103,7 +103,7 @@ func guarded(c *config.Config, byPolicy bool) []netip.Prefix {
 func servedByPolicy(c *config.Config, p netip.Prefix) bool {
 	for _, conn := range c.IKE.Connections {
 		for _, child := range conn.Children {
-			if child.IfIDOut != 0 || conn.IfIDOut != 0 || child.Mode.Shunt() {
+			if child.HasInterface(conn) || child.Mode.Shunt() {
 				continue
 			}
 			for _, ts := range child.RemoteTS {

@@ -62,8 +62,8 @@ func TestSourceRoutes(t *testing.T) {
 	}
 	marked := testChild(3)
 	markedCfg := *testChildConfig
-	markedCfg.IfIDIn, markedCfg.IfIDOut, markedCfg.MarkOut = 0, 0, ike.Mark{Value: 9, Mask: 0xffffffff}
-	marked.Config, marked.IfIDIn, marked.IfIDOut = &markedCfg, 0, 0
+	markedCfg.IfIDIn, markedCfg.IfIDOut = 0, 0
+	marked.Config, marked.IfIDIn, marked.IfIDOut, marked.MarkOut = &markedCfg, 0, 0, ike.Mark{Value: 9, Mask: 0xffffffff}
 	r.mustInstall(t, marked, false)
 	if len(table.routes) > 0 {
 		t.Errorf("a tunnel for marked packets has %v", table.routes)

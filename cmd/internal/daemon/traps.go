@@ -27,12 +27,16 @@ func trapsOf(c *config.Config, reqid func(connection, child string) uint32, sour
 	var out []trap
 	for _, conn := range c.IKE.Connections {
 		for _, ch := range conn.Children {
-			if !ch.StartAction.Traps() || ch.Mode.Shunt() {
+			if !ch.StartAction.Traps() || ch.Mode.Shunt() || !ch.Trappable(conn) {
 				continue
 			}
 			if sa, ok := trapSA(conn, ch, source); ok {
 				sa.ReqID = reqid(conn.Name, ch.Name)
-				out = append(out, newTrap(sa))
+				t := newTrap(sa)
+				if !ch.TrapsInbound(conn) {
+					t.policies = slices.DeleteFunc(t.policies, func(p xfrm.Policy) bool { return p.Dir != xfrm.DirOut })
+				}
+				out = append(out, t)
 			}
 		}
 	}
@@ -52,7 +56,7 @@ func trapSA(conn *ike.Connection, ch *ike.ChildConfig, source func(netip.Addr) n
 	}
 	sa := &ike.ChildSA{
 		Connection: conn.Name, Config: ch, Mode: ch.Mode, Local: local, Remote: remote,
-		IfIDIn: ch.IfIDIn, IfIDOut: ch.IfIDOut,
+		IfIDIn: ch.IfIDIn, IfIDOut: ch.IfIDOut, MarkIn: ch.MarkIn, MarkOut: ch.MarkOut,
 		LocalTS: resolve(ch.LocalTS, local), RemoteTS: resolve(ch.RemoteTS, remote),
 	}
 	if sa.IfIDIn == 0 {

@@ -74,3 +74,19 @@ func TestTrapWithoutAnAddress(t *testing.T) {
 		t.Errorf("%s", r.kernel)
 	}
 }
+
+// A trap for packets with a number that is only known with the CHILD_SA is none; one whose inbound number is, has no inbound policies.
+func TestTrapOfGeneratedNumbers(t *testing.T) {
+	c := trapConfig()
+	child := c.IKE.Connections[0].Children[0]
+	reqid := func(string, string) uint32 { return 9 }
+	child.MarkInBy, child.MarkIn.Mask = ike.NumberEach, 0xff
+	traps := trapsOf(c, reqid, nil)
+	if len(traps) != 1 || len(traps[0].policies) != 1 || traps[0].policies[0].Dir != xfrm.DirOut {
+		t.Errorf("mark_in = %%unique: %+v", traps)
+	}
+	child.MarkOutBy, child.MarkOut.Mask = ike.NumberEach, 0xff
+	if traps := trapsOf(c, reqid, nil); len(traps) > 0 {
+		t.Errorf("mark_out = %%unique: %+v", traps)
+	}
+}

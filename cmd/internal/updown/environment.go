@@ -49,10 +49,10 @@ func environment(ev ike.UpDown, p pair, path, device string, dns bool) []string 
 	set("PLUTO_PEER_PROTOCOL", "%d", p.remote.Protocol)
 	addresses(set, "PLUTO_MY_SOURCEIP", true, sa.LocalVIPs)
 	addresses(set, "PLUTO_PEER_SOURCEIP", true, sa.RemoteVIPs)
-	if m := c.Config.MarkIn; m.Value != 0 {
+	if m := c.MarkIn; m.Value != 0 {
 		set("PLUTO_MARK_IN", "%d/0x%08x", m.Value, m.Mask)
 	}
-	if m := c.Config.MarkOut; m.Value != 0 {
+	if m := c.MarkOut; m.Value != 0 {
 		set("PLUTO_MARK_OUT", "%d/0x%08x", m.Value, m.Mask)
 	}
 	if c.IfIDIn != 0 {

@@ -35,7 +35,7 @@ func TestEnvironment(t *testing.T) {
 			"PLUTO_MY_PORT=80 PLUTO_MY_PROTOCOL=6 PLUTO_PEER_PORT=1024:2047 PLUTO_PEER_PROTOCOL=6"},
 		{"ICMP", ports("10.1.0.0/16", 1, 8<<8, 8<<8|255), ports("10.2.0.0/16", 1, 0, math.MaxUint16), nil, "PLUTO_MY_PORT=8 PLUTO_PEER_PORT=0"},
 		{"marks, interfaces, NAT", selector("10.1.0.0/16"), selector("10.2.0.0/16"), func(ev *ike.UpDown) {
-			ev.Child.Config.MarkIn, ev.Child.Config.MarkOut = ike.Mark{Value: 10, Mask: 0xff}, ike.Mark{Value: 11, Mask: math.MaxUint32}
+			ev.Child.MarkIn, ev.Child.MarkOut = ike.Mark{Value: 10, Mask: 0xff}, ike.Mark{Value: 11, Mask: math.MaxUint32}
 			ev.Child.IfIDIn, ev.Child.IfIDOut, ev.Child.Encap, ev.Child.Config.HostAccess = 5, 6, true, true
 			ev.SA.Remote = netip.MustParseAddrPort("192.0.2.2:4501")
 		}, "PLUTO_MARK_IN=10/0x000000ff PLUTO_MARK_OUT=11/0xffffffff PLUTO_IF_ID_IN=5 PLUTO_IF_ID_OUT=6 PLUTO_UDP_ENC=4501 PLUTO_HOST_ACCESS=1"},

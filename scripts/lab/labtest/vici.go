@@ -38,6 +38,8 @@ type IKESA struct {
 	PPK          string             `vici:"ppk"` // "yes" or empty
 	LocalVIPs    []string           `vici:"local-vips"`
 	RemoteVIPs   []string           `vici:"remote-vips"`
+	IfIDIn       string             `vici:"if-id-in"`
+	IfIDOut      string             `vici:"if-id-out"`
 	Children     map[string]ChildSA `vici:"child-sas"`
 }
 
@@ -60,6 +62,13 @@ type ChildSA struct {
 	BytesOut   uint64 `vici:"bytes-out"`
 	PacketsIn  uint64 `vici:"packets-in"`
 	PacketsOut uint64 `vici:"packets-out"`
+
+	IfIDIn      string `vici:"if-id-in"`
+	IfIDOut     string `vici:"if-id-out"`
+	MarkIn      string `vici:"mark-in"`
+	MarkMaskIn  string `vici:"mark-mask-in"`
+	MarkOut     string `vici:"mark-out"`
+	MarkMaskOut string `vici:"mark-mask-out"`
 
 	LocalTS  []string `vici:"local-ts"`
 	RemoteTS []string `vici:"remote-ts"`

@@ -9,6 +9,7 @@
 //	examples_test.go    the configurations of examples/
 //	fault*_test.go      what goes wrong in the field (docs/faults.md)
 //	virtual_test.go     virtual addresses, and what updown scripts are told
+//	numbers_test.go     marks and if_ids of %unique
 //	deadpeer_test.go    dead peers, start_action and reloads
 //	reload_test.go      one connection of a hundred is edited
 //	rekey_test.go       rekeys by either side and by both, under load

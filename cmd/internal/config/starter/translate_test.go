@@ -127,6 +127,7 @@ func TestParameters(t *testing.T) {
 		{"keyingtries=%forever", "keyingtries=0"},
 		{"mobike=no;forceencaps=yes;fragmentation=force", "mobike=no;encap=yes;fragmentation=force"},
 		{"mark=42", "child.mark_in=42;child.mark_out=42"},
+		{"mark=%unique/0xff", "child.mark_in=%unique/0xff;child.mark_out=%unique/0xff"},
 		{"mark_in=1/1;mark_out=2;reqid=7;replay_window=64;if_id_out=9", "child.mark_in=1/1;child.mark_out=2;child.reqid=7;child.replay_window=64;child.if_id_out=9"},
 		{"compress=yes;tfc=%mtu;inactivity=5m;installpolicy=no", "child.ipcomp=yes;child.tfc_padding=mtu;child.inactivity=5m;child.policies=no"},
 		{"leftupdown=/x y;lefthostaccess=yes", "child.updown=/x y;child.hostaccess=yes"},
