@@ -9,12 +9,17 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/ipsecd/ipsecd/routing/lookup"
 )
 
-// Linux is the kernel of this machine, in the present network namespace.
-func Linux(table, priority int) Kernel { return linux{table, priority} }
+// Linux is the kernel of this machine, in the present network namespace. The filter says which ways to peers count.
+func Linux(table, priority int, ways lookup.Filter) Kernel { return linux{table, priority, ways} }
 
-type linux struct{ table, priority int }
+type linux struct {
+	table, priority int
+	ways            lookup.Filter
+}
 
 func (linux) Addresses() ([]netip.Addr, error) {
 	list, err := netlink.AddrList(nil, netlink.FAMILY_ALL)
@@ -32,13 +37,9 @@ func (linux) Addresses() ([]netip.Addr, error) {
 	return out, nil
 }
 
-func (linux) Nexthop(dst netip.Addr) (Nexthop, error) {
-	routes, err := netlink.RouteGet(dst.AsSlice())
-	if err != nil || len(routes) == 0 {
-		return Nexthop{}, fmt.Errorf("no route to the peer %v: %w", dst, err)
-	}
-	gw, _ := netip.AddrFromSlice(routes[0].Gw)
-	return Nexthop{Gateway: gw.Unmap(), Link: routes[0].LinkIndex}, nil
+func (k linux) Nexthop(dst netip.Addr) (Nexthop, error) {
+	p, err := k.ways.Find(dst, netip.Addr{})
+	return Nexthop{Gateway: p.Gateway, Link: p.Link}, err
 }
 
 func (k linux) Routes() ([]Route, error) {

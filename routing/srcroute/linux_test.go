@@ -6,6 +6,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 
+	"github.com/ipsecd/ipsecd/routing/lookup"
 	"github.com/ipsecd/ipsecd/routing/routingtest"
 )
 
@@ -44,7 +45,7 @@ func namespace(t *testing.T) {
 // change although the tunnel covers it.
 func TestLinux(t *testing.T) {
 	namespace(t)
-	m := New(Linux(DefaultTable, DefaultPriority))
+	m := New(Linux(DefaultTable, DefaultPriority, lookup.Filter{}))
 	tunnels := []Tunnel{
 		tunnel("10.1.0.0/16", "10.2.0.0/16", "192.0.2.1", "192.0.2.9"),
 		tunnel("10.1.0.0/16", "0.0.0.0/0", "192.0.2.1", "192.0.2.8"),
@@ -60,7 +61,7 @@ func TestLinux(t *testing.T) {
 		if err := m.Set(tunnels); err != nil {
 			t.Fatal(err)
 		}
-		m = New(Linux(DefaultTable, DefaultPriority))
+		m = New(Linux(DefaultTable, DefaultPriority, lookup.Filter{}))
 	}
 	for dst, want := range map[string]string{"10.2.0.1": "10.1.0.1", "198.51.100.1": "10.1.0.1", "192.0.2.8": "192.0.2.1"} {
 		if got := source(dst); got != want {
@@ -70,7 +71,7 @@ func TestLinux(t *testing.T) {
 	if err := m.Set(tunnels[:1]); err != nil {
 		t.Fatal(err)
 	}
-	list, err := Linux(DefaultTable, DefaultPriority).Routes()
+	list, err := Linux(DefaultTable, DefaultPriority, lookup.Filter{}).Routes()
 	if err != nil || len(list) != 1 {
 		t.Errorf("routes %v, %v", list, err)
 	}
@@ -78,7 +79,7 @@ func TestLinux(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules, err := netlink.RuleListFiltered(netlink.FAMILY_ALL, &netlink.Rule{Table: DefaultTable}, netlink.RT_FILTER_TABLE)
-	if list, _ := Linux(DefaultTable, DefaultPriority).Routes(); err != nil || len(rules) > 0 || len(list) > 0 {
+	if list, _ := Linux(DefaultTable, DefaultPriority, lookup.Filter{}).Routes(); err != nil || len(rules) > 0 || len(list) > 0 {
 		t.Errorf("left: rules %v, routes %v, %v", rules, list, err)
 	}
 }

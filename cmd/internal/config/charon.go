@@ -41,6 +41,7 @@ func (l *loader) charon(sec *settings.Section) {
 	read(r, "replay_window", &l.child.ReplayWindow, number[uint32](0, maxReplayWindow))
 	l.charonRoutes(r)
 	l.virtualIPs(r)
+	l.charonWays(r)
 	r.known["filelog"], r.known["syslog"] = true, true
 	l.charonLogs(sec)
 	r.known["plugins"] = true

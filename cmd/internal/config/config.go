@@ -97,6 +97,14 @@ type Routing struct {
 
 	VirtualIPs   VirtualIPs   // that peers assign to us; options of strongswan.conf
 	SourceRoutes SourceRoutes // of policy-based tunnels; options of strongswan.conf
+	Ways         Ways         // to peers; options of strongswan.conf
+}
+
+// Ways says over which links and by which routing tables IKE reaches peers.
+type Ways struct {
+	UseLinks     []string // the only ones; if set, IgnoreLinks says nothing
+	IgnoreLinks  []string
+	IgnoreTables []uint32
 }
 
 // Metrics is the metrics section.

@@ -59,7 +59,7 @@ var keyOf = map[string]string{
 	"ChildConfig.Proposals": "esp_proposals", "CopyDSCPIn": "copy_dscp", "CopyDSCPOut": "copy_dscp", "ForwardOut": "policies_fwd_out",
 	"ForwardICMP": "icmp", "PolicyInterface": "interface", "SHA256Trunc96": "sha256_96",
 	"IfIDInBy": "if_id_in", "IfIDOutBy": "if_id_out", "MarkInBy": "mark_in", "MarkOutBy": "mark_out",
-	"SetMarkInSame": "set_mark_in", "SetMarkOutSame": "set_mark_out",
+	"UseLinks": "interfaces_use", "IgnoreLinks": "interfaces_ignore", "IgnoreTables": "ignore_routing_tables", "SetMarkInSame": "set_mark_in", "SetMarkOutSame": "set_mark_out",
 }
 
 // fieldKey returns the key that sets a field of a struct.

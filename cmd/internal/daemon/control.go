@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"time"
 
@@ -120,11 +121,12 @@ func (d *Daemon) apply(ctx context.Context, c *config.Config) error {
 	if err := d.kernel.call(ctx, func(in *installer) error {
 		in.owner.ReqIDs = append(in.owner.ReqIDs, ownerOf(c).ReqIDs...) // the old ones are still in use
 		in.report("virtual addresses", in.virtual.configure(c.Routing.VirtualIPs))
-		in.report("source routes", in.routes.configure(c.Routing.SourceRoutes))
+		in.report("source routes", in.routes.configure(c.Routing.SourceRoutes, waysOf(c)))
 		return in.reconfigure(fixtureOf(c))
 	}); err != nil {
 		return err
 	}
+	old := d.config.Load()
 	d.config.Store(c)
 	d.updown.Configure(updownOptions(c))
 	d.fetcher.Configure(revocation.Options(c.Revocation))
@@ -133,6 +135,9 @@ func (d *Daemon) apply(ctx context.Context, c *config.Config) error {
 	var traps []trap
 	err := d.loop.call(ctx, func(now time.Time, e *ike.Engine) {
 		e.HandleEvent(now, ike.Reconfigure{Config: d.engineConfig(c)})
+		if !reflect.DeepEqual(old.Routing.Ways, c.Routing.Ways) {
+			d.readAddresses(now, e, c)
+		}
 		traps = trapsOf(c, e.ReqID, sourceOf(c))
 	})
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/ipsecd/ipsecd/cmd/internal/updown"
 	"github.com/ipsecd/ipsecd/cmd/internal/vici"
 	"github.com/ipsecd/ipsecd/ike"
+	"github.com/ipsecd/ipsecd/routing/lookup"
 	"github.com/ipsecd/ipsecd/xfrm"
 )
 
@@ -126,16 +127,12 @@ func (d *Daemon) prepare(ctx context.Context, c *config.Config) error {
 	d.names = newResolver(queue.put, func() { d.router.configure(d.routerConfig(d.config.Load())) })
 	d.updown = updown.New(d.log, updownOptions(c), outgoing)
 	engine := ike.New(d.engineConfig(c), d.opts.Rand, 0)
-	if l, err := d.addrs.read(tunnelNames(c)); err != nil {
-		d.log.Error("could not read the host's addresses", "err", err)
-	} else {
-		engine.HandleEvent(time.Now(), ike.AddressChanged{Addrs: l.addrs})
-	}
+	d.readAddresses(time.Now(), engine, c)
 	if err := d.inherit(engine, in); err != nil {
 		return err
 	}
 	in.report("virtual addresses", in.virtual.configure(c.Routing.VirtualIPs))
-	in.report("source routes", in.routes.configure(c.Routing.SourceRoutes))
+	in.report("source routes", in.routes.configure(c.Routing.SourceRoutes, waysOf(c)))
 	if err := in.keepLeftovers(reqidsOf(c, engine.ReqID)); err != nil {
 		return fmt.Errorf("looking at the kernel's IPsec state: %w", err)
 	}
@@ -196,6 +193,16 @@ func (d *Daemon) engineConfig(c *config.Config) *ike.Config {
 	return &e
 }
 
+// readAddresses tells the engine which addresses it has with a configuration.
+func (d *Daemon) readAddresses(now time.Time, e *ike.Engine, c *config.Config) {
+	l, err := d.addrs.read(tunnelNames(c), waysOf(c))
+	if err != nil {
+		d.log.Error("could not read the host's addresses", "err", err)
+		return
+	}
+	e.HandleEvent(now, ike.AddressChanged{Addrs: l.addrs})
+}
+
 // tunnelNames are the names of our xfrm interfaces.
 func tunnelNames(c *config.Config) map[string]bool {
 	tunnels := map[string]bool{}
@@ -205,10 +212,16 @@ func tunnelNames(c *config.Config) map[string]bool {
 	return tunnels
 }
 
+// waysOf says which ways to peers count.
+func waysOf(c *config.Config) lookup.Filter {
+	w := c.Routing.Ways
+	return lookup.Filter{Use: w.UseLinks, Ignore: w.IgnoreLinks, Tables: w.IgnoreTables}
+}
+
 // sourceOf returns the look-up of our address towards a peer.
 func sourceOf(c *config.Config) func(netip.Addr) netip.Addr {
-	tunnels := tunnelNames(c)
-	return func(remote netip.Addr) netip.Addr { return sourceAddress(remote, tunnels) }
+	tunnels, ways := tunnelNames(c), waysOf(c)
+	return func(remote netip.Addr) netip.Addr { return sourceAddress(remote, tunnels, ways) }
 }
 
 func (d *Daemon) goAll(ctx context.Context, wg *sync.WaitGroup) {
@@ -220,7 +233,7 @@ func (d *Daemon) goAll(ctx context.Context, wg *sync.WaitGroup) {
 	for range runtime.NumCPU() * workersPerCPU {
 		wg.Go(func() { d.loop.work(ctx) })
 	}
-	d.socks.receive(ctx, d.loop.intake)
+	d.socks.receive(ctx, d.loop.intake, d.addrs.ignores)
 }
 
 // serve starts VICI and metrics. What has started is returned even on an error.

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/ipsecd/ipsecd/cmd/internal/handover"
+	"github.com/ipsecd/ipsecd/routing/lookup"
 	"github.com/ipsecd/ipsecd/routing/srcroute"
 	"github.com/ipsecd/ipsecd/routing/vaddr"
 	"github.com/ipsecd/ipsecd/xfrm"
@@ -21,9 +22,9 @@ type Options struct {
 	LogLevel   string // for the router process
 	Log        *slog.Logger
 	Kernel     xfrm.Kernel
-	Routes     func(table, priority int) srcroute.Kernel // for source routes; nil: there are none
-	VirtualIPs vaddr.Kernel                              // for virtual addresses; nil: there are none
-	Sysctl     nl.Sysctl                                 // without a root, kernel parameters are left alone
+	Routes     func(table, priority int, ways lookup.Filter) srcroute.Kernel // for source routes; nil: there are none
+	VirtualIPs vaddr.Kernel                                                  // for virtual addresses; nil: there are none
+	Sysctl     nl.Sysctl                                                     // without a root, kernel parameters are left alone
 	Rand       io.Reader
 	Notify     func(state ...string) // tells the service manager (sd_notify)
 	Hangup     <-chan os.Signal      // each value asks for a reload

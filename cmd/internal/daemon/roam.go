@@ -47,7 +47,8 @@ func (r *roam) run(ctx context.Context) {
 		case <-changes:
 		default:
 		}
-		if l, err := r.addrs.read(tunnelNames(r.config())); err != nil {
+		c := r.config()
+		if l, err := r.addrs.read(tunnelNames(c), waysOf(c)); err != nil {
 			r.log.Error("could not read the host's addresses", "err", err)
 		} else {
 			r.emit(ike.AddressChanged{Addrs: l.addrs})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"syscall"
 
 	"github.com/ipsecd/ipsecd/cmd/internal/config"
@@ -100,8 +101,8 @@ func (s *sockets) handOver(to *handover.Bundle) error {
 	return nil
 }
 
-// receive reads every socket until close or the end of ctx.
-func (s *sockets) receive(ctx context.Context, in *intake) {
+// receive reads every socket until close or the end of ctx, without what comes to addresses that are ignored.
+func (s *sockets) receive(ctx context.Context, in *intake, ignored func(local netip.Addr) bool) {
 	for _, sock := range s.list {
 		packets := in.packets
 		if sock.strangers {
@@ -112,6 +113,9 @@ func (s *sockets) receive(ctx context.Context, in *intake) {
 				p, err := sock.read()
 				if err != nil {
 					return
+				}
+				if ignored(p.Local.Addr()) {
+					continue
 				}
 				select {
 				case packets <- p:

@@ -5,30 +5,31 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/ipsecd/ipsecd/routing/lookup"
 )
 
 // sourceAddress asks the kernel, by one look-up that honours its rules, which
 // address it would use towards a peer. It is invalid when there is no route or
 // when the route leads into one of the tunnels: IKE never follows its own. Where a source route says that packets come from a
 // virtual address, it is another one of the same link.
-func sourceAddress(remote netip.Addr, tunnels map[string]bool) netip.Addr {
-	routes, err := netlink.RouteGet(remote.AsSlice())
-	if err != nil || len(routes) == 0 || routes[0].Src == nil {
+func sourceAddress(remote netip.Addr, tunnels map[string]bool, ways lookup.Filter) netip.Addr {
+	p, err := ways.Find(remote, netip.Addr{})
+	if err != nil || !p.Source.IsValid() {
 		return netip.Addr{}
 	}
-	link, err := netlink.LinkByIndex(routes[0].LinkIndex)
+	link, err := netlink.LinkByIndex(p.Link)
 	if err == nil && tunnels[link.Attrs().Name] {
 		return netip.Addr{}
 	}
-	a, _ := netip.AddrFromSlice(routes[0].Src)
-	if a = a.Unmap(); err != nil {
-		return a
+	if err != nil {
+		return p.Source
 	}
 	list, err := netlink.AddrList(link, netlink.FAMILY_ALL)
 	if err != nil {
-		return a
+		return p.Source
 	}
-	return ownAddress(a, list)
+	return ownAddress(p.Source, list)
 }
 
 // ownAddress returns a, unless it is deprecated, as our virtual addresses are, and the link has one that is not.

@@ -1,7 +1,10 @@
 package daemon
 
 import (
+	"reflect"
+
 	"github.com/ipsecd/ipsecd/cmd/internal/config"
+	"github.com/ipsecd/ipsecd/routing/lookup"
 	"github.com/ipsecd/ipsecd/routing/srcroute"
 	"github.com/ipsecd/ipsecd/xfrm"
 )
@@ -9,23 +12,24 @@ import (
 // sourceRoutes are the routes that give policy-based tunnels their source address.
 // They follow from the policies that are installed.
 type sourceRoutes struct {
-	open    func(table, priority int) srcroute.Kernel // nil: never any
+	open    func(table, priority int, ways lookup.Filter) srcroute.Kernel // nil: never any
 	conf    config.SourceRoutes
+	ways    lookup.Filter
 	manager *srcroute.Manager // nil: not wanted
 }
 
 // configure makes the routes those that a configuration wants.
-func (s *sourceRoutes) configure(c config.SourceRoutes) error {
-	if s.open == nil || c == s.conf {
+func (s *sourceRoutes) configure(c config.SourceRoutes, ways lookup.Filter) error {
+	if s.open == nil || c == s.conf && reflect.DeepEqual(ways, s.ways) {
 		return nil
 	}
 	var err error
 	if s.manager != nil {
 		err = s.manager.Clear()
 	}
-	s.conf, s.manager = c, nil
+	s.conf, s.ways, s.manager = c, ways, nil
 	if c.Install {
-		s.manager = srcroute.New(s.open(int(c.Table), int(c.Priority)))
+		s.manager = srcroute.New(s.open(int(c.Table), int(c.Priority), ways))
 	}
 	return err
 }

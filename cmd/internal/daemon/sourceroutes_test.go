@@ -6,6 +6,7 @@ import (
 
 	"github.com/ipsecd/ipsecd/cmd/internal/config"
 	"github.com/ipsecd/ipsecd/ike"
+	"github.com/ipsecd/ipsecd/routing/lookup"
 	"github.com/ipsecd/ipsecd/routing/srcroute"
 )
 
@@ -35,8 +36,8 @@ func newRoutedRig(t *testing.T) (*rig, *routeTable) {
 	t.Helper()
 	r := newRig(t)
 	table := &routeTable{routes: map[netip.Prefix]srcroute.Route{}}
-	r.routes.open = func(number, _ int) srcroute.Kernel { table.number = number; return table }
-	if err := r.routes.configure(wantRoutes); err != nil {
+	r.routes.open = func(number, _ int, _ lookup.Filter) srcroute.Kernel { table.number = number; return table }
+	if err := r.routes.configure(wantRoutes, lookup.Filter{}); err != nil {
 		t.Fatal(err)
 	}
 	return r, table
@@ -81,7 +82,7 @@ func TestSourceRoutes(t *testing.T) {
 	}
 	conf := wantRoutes
 	conf.Install = false
-	if err := r.routes.configure(conf); err != nil || table.rules {
+	if err := r.routes.configure(conf, lookup.Filter{}); err != nil || table.rules {
 		t.Errorf("install_routes = no: %v, rules %v", err, table.rules)
 	}
 	r.mustInstall(t, plain, false)

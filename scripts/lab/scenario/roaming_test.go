@@ -148,6 +148,41 @@ func TestMobike(t *testing.T) {
 	}
 }
 
+// TestIgnoredInterface: the addresses of an interface of interfaces_ignore are not announced to charon, and it gets no answer there.
+func TestIgnoredInterface(t *testing.T) {
+	needIpsecd(t)
+	for _, ignored := range []bool{false, true} {
+		t.Run(fmt.Sprint(ignored), func(t *testing.T) {
+			r := newRoaming(t)
+			ours, theirs := roamingTunnel("roam")
+			second, theirSecond := roamingTunnel("second")
+			theirSecond.remote = "10.61.2.1" // on our link two
+			second.ifID, theirSecond.ifID = 2, 2
+			them := labtest.StartCharon(t, r.them, "retransmit_tries = 2", "retransmit_timeout = 2")
+			them.Load(t, swanctlConf([]connection{theirs, theirSecond}))
+			sections := ""
+			if ignored {
+				sections = "charon {\n interfaces_ignore = two\n}\n"
+			}
+			us := startIpsecd(t, r.us, []connection{ours, second}, nil, sections)
+			us.Initiate(t, "roam")
+			awaitChild(t, "roam", us.Vici, them.Vici)
+			parsed := ""
+			for line := range strings.Lines(them.Log()) {
+				if strings.Contains(line, "parsed IKE_AUTH request") {
+					parsed = line
+				}
+			}
+			if parsed == "" || strings.Contains(parsed, "ADD_4_ADDR") == ignored {
+				t.Errorf("charon has got %q", parsed)
+			}
+			if _, err := them.Call("initiate", "child", "second"); (err != nil) != ignored {
+				t.Errorf("charon to our other address: %v", err)
+			}
+		})
+	}
+}
+
 // TestRemoteAddrs sets up tunnels whose first remote address is nobody's, the next one being an address or a host name.
 func TestRemoteAddrs(t *testing.T) {
 	needIpsecd(t)
