@@ -3,6 +3,7 @@ package vici
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/netip"
 	"time"
 
@@ -184,7 +185,9 @@ func writeInstalled(b *Builder, st *status.Status, ch *ike.ChildInfo) {
 func writeMark(b *Builder, dir string, m ike.Mark) {
 	if m != (ike.Mark{}) {
 		b.Keyf("mark-"+dir, "%08x", m.Value)
-		b.Keyf("mark-mask-"+dir, "%08x", m.Mask)
+		if m.Mask != math.MaxUint32 {
+			b.Keyf("mark-mask-"+dir, "%08x", m.Mask)
+		}
 	}
 }
 
