@@ -1,5 +1,5 @@
-// Package charonlog writes the log also as strongSwan's daemon does: into files and to syslog, as the sections filelog and syslog
-// of strongswan.conf have it, in lines that its readers know.
+// Package charonlog writes the log also as strongSwan's daemon does: into files, to syslog and to systemd's journal, as the sections
+// filelog, syslog and journal of strongswan.conf have it, in lines that its readers know.
 //
 //	Dec  1 05:30:00 00[IKE] <gw|1> initiating IKE_SA gw[1] to 192.0.2.2
 //

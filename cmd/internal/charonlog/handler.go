@@ -128,7 +128,7 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	}
 	r.Attrs(each)
 	if connection != "" && id != "" {
-		n.ike = "<" + connection + "|" + id + ">"
+		n.name, n.id = connection, id
 	}
 	n.text = r.Message + more.String()
 	if n.at.IsZero() {

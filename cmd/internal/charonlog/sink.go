@@ -16,7 +16,8 @@ var Groups = []string{"asn", "app", "cfg", "chd", "dmn", "enc", "esp", "ike", "i
 
 // Config is a place where lines go.
 type Config struct {
-	File     string // path, or stderr or stdout; empty: syslog
+	Journal  bool   // systemd's journal
+	File     string // else a path, or stderr or stdout; empty: syslog
 	Facility syslog.Priority
 	Tag      string // of syslog; empty: the program's name
 
@@ -45,7 +46,8 @@ type line struct {
 	at    time.Time
 	group string
 	level int
-	ike   string // <name|id>, or empty
+	name  string // of the IKE SA; empty: it concerns none
+	id    string // likewise
 	text  string
 }
 
@@ -64,15 +66,17 @@ type sink struct {
 
 func newSink(c Config) (*sink, error) {
 	var w io.WriteCloser
-	switch c.File {
-	case "":
+	switch {
+	case c.Journal:
+		w = &journal{socket: journalSocket}
+	case c.File == "":
 		var err error
 		if w, err = syslog.New(c.Facility|syslog.LOG_INFO, c.Tag); err != nil {
 			return nil, fmt.Errorf("syslog: %w", err)
 		}
-	case "stderr":
+	case c.File == "stderr":
 		w = keepOpen{os.Stderr}
-	case "stdout":
+	case c.File == "stdout":
 		w = keepOpen{os.Stdout}
 	default:
 		flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
@@ -128,6 +132,12 @@ func (s *sink) run(w io.WriteCloser) {
 
 // write writes a line, or several if the text has line ends. Each is one message to syslog.
 func (s *sink) write(w io.Writer, out *bufio.Writer, l line) {
+	if s.conf.Journal {
+		if _, err := w.Write(entry(l)); err != nil {
+			s.lost.Add(1)
+		}
+		return
+	}
 	for text := range strings.SplitSeq(l.text, "\n") {
 		full := s.conf.format(l, text)
 		if s.conf.File == "" {
@@ -164,8 +174,8 @@ func (c *Config) format(l line, text string) string {
 		fmt.Fprintf(&b, "%d", l.level)
 	}
 	b.WriteString("] ")
-	if c.IKEName && l.ike != "" {
-		b.WriteString(l.ike + " ")
+	if c.IKEName && l.name != "" {
+		fmt.Fprintf(&b, "<%s|%s> ", l.name, l.id)
 	}
 	return b.String() + text
 }

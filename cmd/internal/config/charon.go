@@ -42,7 +42,7 @@ func (l *loader) charon(sec *settings.Section) {
 	l.charonRoutes(r)
 	l.virtualIPs(r)
 	l.charonWays(r)
-	r.known["filelog"], r.known["syslog"] = true, true
+	r.known["filelog"], r.known["syslog"], r.known["journal"] = true, true, true
 	l.charonLogs(sec)
 	r.known["plugins"] = true
 	l.revocation(sec.Section("plugins").Section("revocation"))

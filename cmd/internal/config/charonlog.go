@@ -9,7 +9,7 @@ import (
 	"github.com/ipsecd/ipsecd/cmd/internal/config/settings"
 )
 
-// charonLogs reads the sections filelog and syslog: where the log goes beside the daemon's own.
+// charonLogs reads the sections filelog, syslog and journal: where the log goes beside the daemon's own.
 func (l *loader) charonLogs(sec *settings.Section) {
 	for _, s := range sec.Section("filelog").Sections() {
 		r := l.section(s, "charon.filelog.*", "charon.filelog."+s.Name)
@@ -37,6 +37,9 @@ func (l *loader) charonLogs(sec *settings.Section) {
 		r := l.section(s, "charon.syslog.*", "charon.syslog."+s.Name)
 		l.charonSink(r, charonlog.Config{Facility: facility, Tag: tag, Default: 1})
 	}
+	if s := sec.Section("journal"); !empty(s) {
+		l.charonLevels(l.section(s, "charon.journal", "charon.journal"), charonlog.Config{Journal: true, Default: 1})
+	}
 }
 
 var facilities = map[string]syslog.Priority{
@@ -46,9 +49,14 @@ var facilities = map[string]syslog.Priority{
 
 // charonSink reads what files and syslog have in common.
 func (l *loader) charonSink(r *reader, c charonlog.Config) {
-	read(r, "default", &c.Default, parseLevel)
 	read(r, "ike_name", &c.IKEName, parseBool)
 	read(r, "log_level", &c.ShowLevel, parseBool)
+	l.charonLevels(r, c)
+}
+
+// charonLevels reads what is written to a log.
+func (l *loader) charonLevels(r *reader, c charonlog.Config) {
+	read(r, "default", &c.Default, parseLevel)
 	c.Levels = map[string]int{}
 	for _, g := range charonlog.Groups {
 		level := 0

@@ -26,8 +26,13 @@ func TestCharonLogs(t *testing.T) {
   auth { default = 0
   }
  }
+ journal {
+  default = 0
+  ike = 2
+  ike_name = yes
+ }
 }`)
-	if len(c.CharonLogs) != 3 {
+	if len(c.CharonLogs) != 4 {
 		t.Fatalf("%+v", c.CharonLogs)
 	}
 	f, s := c.CharonLogs[0], c.CharonLogs[2]
@@ -40,7 +45,10 @@ func TestCharonLogs(t *testing.T) {
 	if s.File != "" || s.Facility != syslog.LOG_AUTHPRIV || s.Tag != "ike" || s.Default != 0 {
 		t.Errorf("syslog: %+v", s)
 	}
-	if w := warnings(c); len(w) != 1 || w[0] != "10: charon.filelog.charon.json is without effect here" {
+	if j := c.CharonLogs[3]; !j.Journal || j.Default != 0 || j.Levels["ike"] != 2 || len(j.Levels) != 1 {
+		t.Errorf("journal: %+v", j)
+	}
+	if w := warnings(c); len(w) != 2 || w[1] != "22: charon.journal.ike_name is without effect here" || w[0] != "10: charon.filelog.charon.json is without effect here" {
 		t.Errorf("warnings: %q", w)
 	}
 	for text, want := range map[string]string{
