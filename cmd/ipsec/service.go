@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,7 +15,11 @@ const unit = "ipsecd.service"
 func service(action, text string) func(context.Context, environment, []string) error {
 	return func(ctx context.Context, env environment, _ []string) error {
 		fmt.Fprintln(env.stdout, text)
-		return env.exec(ctx, env, "systemctl", action, unit)
+		err := env.exec(ctx, env, "systemctl", action, unit)
+		if errors.Is(err, exec.ErrNotFound) {
+			err = fmt.Errorf("%w; without it, run ipsecd itself", err)
+		}
+		return err
 	}
 }
 
@@ -22,7 +27,7 @@ func service(action, text string) func(context.Context, environment, []string) e
 func execute(ctx context.Context, env environment, name string, args ...string) error {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return fmt.Errorf("%s is not installed; without it, run ipsecd itself: %w", name, err)
+		return fmt.Errorf("%s is not installed: %w", name, err)
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, env.stdout, env.stderr

@@ -35,6 +35,8 @@ func verbs() map[string]verb {
 		"status":    {"[NAME]", 0, 1, status(false)},
 		"statusall": {"[NAME]", 0, 1, status(true)},
 
+		"_updown": {"iptables", 1, 1, updown},
+
 		"leases": {"[POOL [ADDRESS]]", 0, 2, leases},
 
 		"listcerts": listCerts("NONE"), "listcacerts": listCerts("CA"), "listaacerts": listCerts("AA"), "listocspcerts": listCerts("OCSP"),

@@ -10,7 +10,7 @@ import (
 var runsPrograms = map[string]string{
 	"cmd/internal/updown": "the scripts that the operator names; what peers send reaches their environment only",
 	"cmd/internal/daemon": "ipsecd itself, as the router process and to try a new version",
-	"cmd/ipsec":           "systemctl, for the operator's start, stop and restart",
+	"cmd/ipsec":           "systemctl, for the operator's start, stop and restart; iptables for leftfirewall, with addresses as arguments",
 }
 
 // TestFault_CVE_2023_28771_NoShell: in Zyxel's firewalls, what a peer sent ended up in a command. Here nothing that

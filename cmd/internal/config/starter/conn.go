@@ -163,7 +163,7 @@ func (c *conn) scripts() {
 		case on == "yes" && has:
 			c.bad(v, "there is %s too; expected one of the two", updown.As)
 		case on == "yes":
-			c.warn(v.Position, "%s is not honoured: strongSwan's script for it is not part of ipsecd; expected a script of your own in leftupdown", v.As)
+			put(c.child, "updown", v, firewallScript)
 		}
 	}
 	if v, ok := c.left.get("hostaccess"); ok {

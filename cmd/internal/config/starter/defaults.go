@@ -11,6 +11,9 @@ const (
 	defaultUnique      = "replace"
 )
 
+// firewallScript is what leftfirewall has run: our command ipsec.
+const firewallScript = "ipsec _updown iptables"
+
 // The folders of certificates and keys, beside ipsec.conf.
 const (
 	Folder       = "ipsec.d"

@@ -131,6 +131,8 @@ func TestParameters(t *testing.T) {
 		{"mark_in=1/1;mark_out=2;reqid=7;replay_window=64;if_id_out=9", "child.mark_in=1/1;child.mark_out=2;child.reqid=7;child.replay_window=64;child.if_id_out=9"},
 		{"compress=yes;tfc=%mtu;inactivity=5m;installpolicy=no", "child.ipcomp=yes;child.tfc_padding=mtu;child.inactivity=5m;child.policies=no"},
 		{"leftupdown=/x y;lefthostaccess=yes", "child.updown=/x y;child.hostaccess=yes"},
+		{"leftfirewall=yes;lefthostaccess=yes", "child.updown=ipsec _updown iptables;child.hostaccess=yes"},
+		{"rightfirewall=yes", "child.updown=-"},
 		{"leftsourceip=%config", "vips=0.0.0.0"},
 		{"leftsourceip=%config;rightsubnet=2001:db8::/32", "vips=::"},
 		{"leftsourceip=%config6, 10.0.0.9", "vips=::, 10.0.0.9"},
@@ -221,7 +223,6 @@ func TestProblems(t *testing.T) {
 		{"lifetime=5m", "/etc/ipsec.conf:3: conn a: a life of 300s is no longer than the margin of 540s before it ends; a tenth of it is used"},
 		{"ikelifetiem=1h", "/etc/ipsec.conf:3: conn a: the parameter ikelifetiem is not known, and passed over; did you mean ikelifetime?"},
 		{"leftdns=%config4", "/etc/ipsec.conf:3: conn a: leftdns is not honoured; it would ask the peer for DNS servers"},
-		{"leftfirewall=yes", "/etc/ipsec.conf:3: conn a: leftfirewall is not honoured: strongSwan's script for it is not part of ipsecd; expected a script of your own in leftupdown"},
 		{"pfs=yes", ""},
 	} {
 		r := translate(t, "conn a\n auto=add\n "+c.line+"\n")
