@@ -16,8 +16,8 @@ func updown(ctx context.Context, env environment, args []string) error {
 	verb := env.getenv("PLUTO_VERB")
 	name := map[bool]string{false: "iptables", true: "ip6tables"}[strings.HasSuffix(verb, "-v6")]
 	parts := strings.Split(strings.TrimSuffix(verb, "-v6"), "-")
-	change := map[string][]string{"up": {"-I"}, "down": {"-D"}}[parts[0]]
-	if change == nil || len(parts) != 2 {
+	change := map[string]string{"up": "-I", "down": "-D"}[parts[0]]
+	if change == "" || len(parts) != 2 {
 		return fmt.Errorf("found PLUTO_VERB=%q, expected up-client and its like: the daemon runs this for leftfirewall, or leftupdown", verb)
 	}
 	ours, peers, reqid := env.getenv("PLUTO_MY_CLIENT"), env.getenv("PLUTO_PEER_CLIENT"), env.getenv("PLUTO_REQID")
@@ -27,8 +27,10 @@ func updown(ctx context.Context, env environment, args []string) error {
 		if r.dir == "out" {
 			src, dst = ours, peers
 		}
-		errs = append(errs, env.exec(ctx, env, name, "-w", change[0], r.chain, "-s", src, "-d", dst,
-			"-m", "policy", "--dir", r.dir, "--pol", "ipsec", "--proto", "esp", "--reqid", reqid, "-j", "ACCEPT"))
+		if err := env.exec(ctx, env, name, "-w", change, r.chain, "-s", src, "-d", dst,
+			"-m", "policy", "--dir", r.dir, "--pol", "ipsec", "--proto", "esp", "--reqid", reqid, "-j", "ACCEPT"); err != nil {
+			errs = append(errs, fmt.Errorf("%s %s %s: %w", name, change, r.chain, err))
+		}
 	}
 	return errors.Join(errs...)
 }

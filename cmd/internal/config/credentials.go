@@ -82,6 +82,11 @@ func (l *loader) credentials() {
 	for _, name := range l.inFolder(folderOCSP) {
 		loadFile(l, name, parseCertificates, &l.config.Revocation.Signers)
 	}
+	for _, folder := range []string{folderAAs, folderACs} {
+		for _, name := range l.inFolder(folder) {
+			l.warn(Position{File: name, Line: 1}, "not used: attribute certificates and the authorities that issue them are not supported; a peer's groups are never checked")
+		}
+	}
 	read := map[string]bool{}
 	for _, folder := range keyFolders {
 		for _, name := range l.inFolder(folder) {

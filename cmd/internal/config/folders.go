@@ -21,6 +21,8 @@ const (
 	folderCAs     = "x509ca"
 	folderCRLs    = "x509crl"
 	folderOCSP    = "x509ocsp"
+	folderAAs     = "x509aa"
+	folderACs     = "x509ac"
 	folderPubkeys = "pubkey"
 	folderPKCS12  = "pkcs12"
 )
@@ -79,7 +81,10 @@ func (l *loader) locate(folders []string, v settings.Value, name string) (string
 
 // legacyFolders are the names of folders in ipsec.d. Keys are read from there only
 // if ipsec.secrets names them, certificates if a connection does.
-var legacyFolders = map[string]string{folderCAs: starter.FolderCAs, folderCRLs: starter.FolderCRLs}
+var legacyFolders = map[string]string{
+	folderCAs: starter.FolderCAs, folderCRLs: starter.FolderCRLs, folderOCSP: starter.FolderOCSP,
+	folderAAs: starter.FolderAAs, folderACs: starter.FolderACs,
+}
 
 // inFolder lists the files of a folder beside each of the files, and in ipsec.d, in
 // the order of their names. A folder that is not there is empty.

@@ -55,6 +55,33 @@ func TestIpsecDFolders(t *testing.T) {
 	}
 }
 
+// Certificates of OCSP responders count from ipsec.d too; what belongs to attribute authorities is pointed out, in both places.
+func TestOtherFoldersOfIpsecD(t *testing.T) {
+	fsys, _ := ipsecD(t, legacyCerts, ": ECDSA us.pem\n")
+	responder := certify(t, nil, "responder", nil)
+	for name, text := range map[string]string{
+		"etc/ipsec.d/ocspcerts/r.pem": responder.pem(), "etc/ipsec.d/aacerts/aa.pem": responder.pem(), "etc/ipsec.d/acerts/group.pem": "x",
+	} {
+		fsys[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
+	}
+	c, err := loadHost(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := c.Revocation.Signers; len(s) != 1 || !s[0].Equal(responder.cert) {
+		t.Errorf("responders: %v", s)
+	}
+	var got []string
+	for _, w := range c.Warnings {
+		if strings.Contains(w.Text, "attribute certificates") {
+			got = append(got, w.Position.File)
+		}
+	}
+	if strings.Join(got, " ") != "/etc/ipsec.d/aacerts/aa.pem /etc/ipsec.d/acerts/group.pem" {
+		t.Errorf("warnings: %v", c.Warnings)
+	}
+}
+
 // An identity that the certificate does not confirm is replaced by its subject.
 func TestLeftIDNotInCertificate(t *testing.T) {
 	fsys, us := ipsecD(t, legacyCerts+" leftid=@other.example\n", ": ECDSA us.pem\n")

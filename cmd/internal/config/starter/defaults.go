@@ -22,6 +22,7 @@ const (
 	FolderCRLs   = "crls"
 	FolderKeys   = "private"
 	FolderAAs    = "aacerts"
+	FolderACs    = "acerts"
 	FolderOCSP   = "ocspcerts"
 	SecretsFile  = "ipsec.secrets"
 	defaultLabel = " (default)"
