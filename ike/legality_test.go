@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ipsecd/ipsecd/ike/auth"
 	"github.com/ipsecd/ipsecd/ike/suite"
@@ -81,6 +82,64 @@ func TestUnknownPayloads(t *testing.T) {
 	}
 	if p.b.e.Idle() {
 		t.Error("the IKE SA is gone")
+	}
+}
+
+// TestPayloadsInAnyOrder turns the payloads of every protected message around (RFC 7296 section 2.5).
+func TestPayloadsInAnyOrder(t *testing.T) {
+	p := newPair(t, first(testConfigs(t)), second(testConfigs(t)))
+	turned := map[wire.ExchangeType]int{}
+	p.lose = func(from *host, k Packet) bool {
+		to := p.a
+		if from == p.a {
+			to = p.b
+		}
+		m, err := wire.ParseMessage(k.Data, wireLimits)
+		if err != nil || m.Encrypted == nil {
+			return false
+		}
+		mine, yours := from.e.sas[m.InitiatorSPI], to.e.sas[m.ResponderSPI]
+		if !m.FromInitiator() {
+			mine, yours = from.e.sas[m.ResponderSPI], to.e.sas[m.InitiatorSPI]
+		}
+		if mine == nil || yours == nil {
+			return false // one end is through with it
+		}
+		plain, err := wire.Open(nil, m.Encrypted, yours.open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		payloads, err := wire.ParsePayloads(m.Encrypted.First, plain, wireLimits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Reverse(payloads)
+		data, err := wire.Seal(nil, m.Header, mine.seal, from.e.rand, payloads...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.wire = append(p.wire, sent{to, Packet{Local: k.Remote, Remote: k.Local, NATT: k.NATT, Data: data}, p.now})
+		if len(payloads) > 1 {
+			turned[m.Exchange]++
+		}
+		return true
+	}
+	p.settle()
+	for _, h := range []*host{p.a, p.b} {
+		h.event(Rekey{Child: "net"})
+		p.run(time.Minute)
+		h.event(Rekey{Connection: "gw"})
+		p.run(time.Minute)
+	}
+	p.wantUp(t)
+	rekeyed := 0
+	for _, n := range append(p.a.notes, p.b.notes...) {
+		if n.Kind == NoteChildRekeyed {
+			rekeyed++
+		}
+	}
+	if f := append(p.a.failures(), p.b.failures()...); len(f) > 0 || rekeyed != 4 || turned[wire.ExchangeAuth] != 2 || turned[wire.ExchangeCreateChildSA] != 8 {
+		t.Errorf("failures %q, %d ends rekeyed the CHILD_SA, messages %v", f, rekeyed, turned)
 	}
 }
 

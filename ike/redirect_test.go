@@ -7,11 +7,23 @@ import (
 	"github.com/ipsecd/ipsecd/ike/wire"
 )
 
-// TestRedirectNonce: an unprotected REDIRECT in answer to IKE_SA_INIT counts only with our nonce in it (RFC 5685 section 3).
+// TestRedirectNonce: an unprotected REDIRECT in answer to IKE_SA_INIT counts only with our nonce in it (RFC 5685 section 3), and where redirects
+// are followed at all.
 func TestRedirectNonce(t *testing.T) {
-	elsewhere := netip.MustParseAddr("192.0.2.77")
-	for _, forged := range []bool{true, false} {
-		p := newPair(t, first(testConfigs(t)), second(testConfigs(t)))
+	for name, c := range map[string]struct {
+		nonce   func([]byte) []byte
+		ignored bool
+	}{
+		"our nonce": {func(b []byte) []byte { return b }, false},
+		"another":   {func(b []byte) []byte { return append([]byte{^b[0]}, b[1:]...) }, false},
+		"cut off":   {func(b []byte) []byte { return b[:len(b)-1] }, false},
+		"none":      {func([]byte) []byte { return nil }, false},
+		"ignored":   {func(b []byte) []byte { return b }, true},
+	} {
+		ca, cb := testConfigs(t)
+		ca.IgnoreRedirects = c.ignored
+		p := newPair(t, ca, cb)
+		follow := name == "our nonce"
 		var went []netip.Addr
 		p.lose = func(from *host, k Packet) bool {
 			m, err := wire.ParseMessage(k.Data, wireLimits)
@@ -22,19 +34,19 @@ func TestRedirectNonce(t *testing.T) {
 			if len(went) > 1 {
 				return true
 			}
-			nonce, _ := wire.First[*wire.Nonce](m.Payloads)
-			data := append(gateway{addr: elsewhere}.data(), nonce.Data...)
-			if forged {
-				data[len(data)-1] ^= 1
+			if announced := wire.FirstNotify(m.Payloads, wire.NotifyRedirectSupported) != nil; announced == c.ignored {
+				t.Errorf("%s: REDIRECT_SUPPORTED is sent: %v", name, announced)
 			}
+			nonce, _ := wire.First[*wire.Nonce](m.Payloads)
+			data := append(gateway{addr: elsewhere}.data(), c.nonce(nonce.Data)...)
 			answer, _ := wire.AppendMessage(nil, wire.Header{InitiatorSPI: m.InitiatorSPI, Exchange: m.Exchange, Flags: wire.FlagResponse},
 				notification(wire.NotifyRedirect, data))
 			p.wire = append(p.wire, sent{to: p.a, p: Packet{Local: k.Local, Remote: k.Remote, Data: answer}, at: p.now})
-			return forged
+			return !follow
 		}
 		p.settle()
-		if moved := len(went) > 1 && went[1] == elsewhere; moved == forged {
-			t.Errorf("forged: %v; IKE_SA_INIT went to %v", forged, went)
+		if moved := len(went) > 1 && went[1] == elsewhere; moved != follow {
+			t.Errorf("%s: IKE_SA_INIT went to %v", name, went)
 		}
 	}
 }
@@ -78,10 +90,30 @@ func FuzzGateway(f *testing.F) {
 // TestRedirectInAuth: a responder that has proved who it is may redirect instead of creating a CHILD_SA; it is told that
 // we go (RFC 5685 section 6).
 func TestRedirectInAuth(t *testing.T) {
-	elsewhere := netip.MustParseAddr("192.0.2.77")
 	p := newPair(t, first(testConfigs(t)), second(testConfigs(t)))
-	var went, from []netip.Addr
-	deleted := false
+	went, from, deleted := redirectInAuth(t, p, true)
+	if len(went) < 2 || went[1] != elsewhere || from[0] != went[0] || !deleted {
+		t.Errorf("IKE_SA_INIT went to %v, redirected from %v; the first gateway was told: %v", went, from, deleted)
+	}
+
+	p = newPair(t, first(testConfigs(t)), second(testConfigs(t)))
+	if went, _, _ := redirectInAuth(t, p, false); len(went) != 1 {
+		t.Errorf("a responder that has proved nothing sends us to %v", went)
+	}
+	ca, cb := testConfigs(t)
+	ca.IgnoreRedirects = true
+	if went, _, _ := redirectInAuth(t, newPair(t, ca, cb), true); len(went) != 1 {
+		t.Errorf("IKE_SA_INIT went to %v, though redirects are not followed", went)
+	}
+}
+
+// elsewhere is where redirects of these tests lead.
+var elsewhere = netip.MustParseAddr("192.0.2.77")
+
+// redirectInAuth has b answer IKE_AUTH by a REDIRECT, and returns where IKE_SA_INIT of a goes, from whom it says that it was redirected, and
+// whether the first gateway was told.
+func redirectInAuth(t *testing.T, p *pair, proves bool) (went, from []netip.Addr, deleted bool) {
+	t.Helper()
 	p.lose = func(h *host, k Packet) bool {
 		m, err := wire.ParseMessage(k.Data, wireLimits)
 		switch {
@@ -105,6 +137,9 @@ func TestRedirectInAuth(t *testing.T) {
 			all, _ := wire.ParsePayloads(m.Encrypted.First, plain, wireLimits)
 			id, _ := wire.First[*wire.Identification](all)
 			proof, _ := wire.First[*wire.Auth](all)
+			if !proves {
+				proof.Data[0] ^= 1
+			}
 			data, err := p.b.e.encrypt(b, b.header(wire.ExchangeAuth, 1, true),
 				[]wire.Payload{id, proof, notification(wire.NotifyRedirect, gateway{addr: elsewhere}.data())})
 			if err != nil {
@@ -116,8 +151,23 @@ func TestRedirectInAuth(t *testing.T) {
 		return false
 	}
 	p.settle()
-	if len(went) < 2 || went[1] != elsewhere || from[0] != went[0] || !deleted {
-		t.Errorf("IKE_SA_INIT went to %v, redirected from %v; the first gateway was told: %v", went, from, deleted)
+	return went, from, deleted
+}
+
+// TestRedirectOfWhoStays: neither the original responder obeys a REDIRECT, nor an initiator that does not follow any.
+func TestRedirectOfWhoStays(t *testing.T) {
+	p := established(t, func(a, _ *Config) { a.IgnoreRedirects = true })
+	a, b := p.a.e.sorted()[0], p.b.e.sorted()[0]
+	redirect := notification(wire.NotifyRedirect, gateway{addr: elsewhere}.data())
+	request, err := p.b.e.encrypt(b, b.header(wire.ExchangeInformational, a.in.next, false), []wire.Payload{redirect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.a.e.HandlePacket(p.now, Packet{Local: a.local, Remote: a.remote, NATT: a.natt, Data: request[0]})
+	p.a.drain()
+	inject(t, p, wire.ExchangeInformational, redirect)
+	if !a.up() || !b.up() {
+		t.Errorf("the initiator is up: %v, the responder: %v\n%s", a.up(), b.up(), p.history())
 	}
 }
 

@@ -61,6 +61,9 @@ func TestFollowupWithoutItsState(t *testing.T) {
 	for name, late := range map[string]bool{"other link": false, "late": true} {
 		p := established(t, withFollowup(t))
 		link := beginFollowup(t, p)
+		if bytes.Equal(link, make([]byte, len(link))) {
+			t.Errorf("the link is %x", link)
+		}
 		b := p.b.e.sorted()[0]
 		state := 1
 		if late {
@@ -88,6 +91,78 @@ func TestFollowupWithoutItsState(t *testing.T) {
 			t.Errorf("the right link is answered by %+v, %d CHILD_SAs", answer, len(b.children))
 		}
 	}
+}
+
+// TestFollowupKeys: each secret of IKE_FOLLOWUP_KE goes into the keys of what it is for (RFC 9370 section 2.2.4).
+func TestFollowupKeys(t *testing.T) {
+	for _, ev := range []Rekey{{Child: "net"}, {Connection: "gw"}} {
+		p := established(t, withFollowup(t), func(a, b *Config) {
+			for _, c := range []*Config{a, b} {
+				c.Connections[0].Proposals = proposals(t, suite.IKE, "aes128gcm16-prfsha256-x25519-ke1_ecp256")
+			}
+		})
+		old := p.a.e.sorted()[0]
+		skd := suite.NewKey(bytes.Clone(old.keys.SKd.Bytes()))
+		var nonces [][]byte
+		message := &opened{t: t, p: p}
+		p.lose = func(from *host, k Packet) bool {
+			if exchangeOf(k) == byte(wire.ExchangeCreateChildSA) {
+				_, content, _ := message.take(from, k)
+				payloads, err := wire.ParsePayloads(message.first, content, wireLimits)
+				if err != nil {
+					t.Fatal(err)
+				}
+				nonce, _ := wire.First[*wire.Nonce](payloads)
+				nonces = append(nonces, nonce.Data)
+			}
+			return false
+		}
+		p.a.holdKE = true
+		p.a.event(ev)
+		var secrets []suite.Key
+		for range 4 { // a key pair and a shared secret for each exchange
+			p.settle()
+			secrets = append(secrets, p.a.compute(t)...)
+		}
+		p.settle()
+		if len(secrets) != 2 || len(nonces) != 2 {
+			t.Fatalf("%d secrets, %d nonces\n%s", len(secrets), len(nonces), p.history())
+		}
+		s := old.suite
+		if now := p.a.e.sorted()[0]; ev.Connection != "" {
+			want, err := suite.DeriveIKERekey(old.prf, skd, suite.IKEInput{PRF: old.prf, Encr: s.Encr, Ni: nonces[0], Nr: nonces[1],
+				SPIi: uint64(now.spiI), SPIr: uint64(now.spiR), Shared: secrets[0], More: secrets[1:]})
+			if err != nil || now == old {
+				t.Fatalf("%v\n%s", err, p.history())
+			}
+			sameKeys(t, secretsOf(now.keys), secretsOf(want))
+			continue
+		}
+		want, err := suite.DeriveChild(suite.ChildInput{PRF: old.prf, SKd: skd, Encr: s.Encr, Ni: nonces[0], Nr: nonces[1], Shared: secrets[0], More: secrets[1:]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := old.children[len(old.children)-1]
+		if got := p.a.kernel[now.info.ID].Keys; !bytes.Equal(got.EncrOut.Bytes(), want.EncrI.Bytes()) || !bytes.Equal(got.EncrIn.Bytes(), want.EncrR.Bytes()) {
+			t.Error("the keys of the CHILD_SA are others")
+		}
+	}
+}
+
+// compute runs the only computation that is held, and returns the shared secret that it yields, if any.
+func (h *host) compute(t *testing.T) []suite.Key {
+	t.Helper()
+	held := h.held
+	if h.held = nil; len(held) != 1 {
+		t.Fatalf("%d computations wait\n%s", len(held), h.pair.history())
+	}
+	result := held[0].Run().(keyResult)
+	shared := bytes.Clone(result.shared.Bytes())
+	h.event(Computed{held[0].ID, result})
+	if len(shared) == 0 {
+		return nil
+	}
+	return []suite.Key{suite.NewKey(shared)}
 }
 
 // TestUnusableFollowup: a public value that fails the checks, or is for another method, ends the IKE SA in IKE_FOLLOWUP_KE as it does

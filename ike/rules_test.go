@@ -137,22 +137,29 @@ func TestLowerNonce(t *testing.T) {
 // TestPeerHasLostTheChild: CHILD_SA_NOT_FOUND for a rekey means that the peer does not have it: ours goes, and there is a new one (RFC 7296
 // section 2.25).
 func TestPeerHasLostTheChild(t *testing.T) {
-	p := established(t)
-	b := p.b.e.sorted()[0]
-	p.b.e.removeChild(b.children[0], "lost")
-	p.b.drain()
-	deletes := 0
-	p.lose = func(from *host, k Packet) bool {
-		if from == p.a && exchangeOf(k) == byte(wire.ExchangeInformational) {
-			deletes++
+	for _, start := range []ChildAction{ActionStart, ActionClear} { // kept up, or asked for by the operator once
+		ca, cb := testConfigs(t)
+		ca.Connections[0].Children[0].StartAction = start
+		p := newPair(t, ca, cb)
+		p.a.event(Initiate{"gw", "net"})
+		p.settle()
+		p.wantUp(t)
+		b := p.b.e.sorted()[0]
+		p.b.e.removeChild(b.children[0], "lost")
+		p.b.drain()
+		deletes := 0
+		p.lose = func(from *host, k Packet) bool {
+			if from == p.a && exchangeOf(k) == byte(wire.ExchangeInformational) {
+				deletes++
+			}
+			return false
 		}
-		return false
-	}
-	p.a.event(Rekey{Child: "net"})
-	p.run(time.Minute)
-	p.wantUp(t)
-	if deletes != 0 {
-		t.Errorf("%d INFORMATIONAL requests: what the peer does not have is not deleted there", deletes)
+		p.a.event(Rekey{Child: "net"})
+		p.run(time.Minute)
+		p.wantUp(t)
+		if deletes != 0 {
+			t.Errorf("%d INFORMATIONAL requests: what the peer does not have is not deleted there", deletes)
+		}
 	}
 }
 

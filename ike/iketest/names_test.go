@@ -66,7 +66,7 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestRedirectLoop: two gateways that redirect to each other are followed five times in five minutes.
+// TestRedirectLoop: two gateways that redirect to each other are followed five times in five minutes (RFC 5685 section 8), and later again.
 func TestRedirectLoop(t *testing.T) {
 	third := End{ID: EndB.ID, Addr: netip.MustParseAddr("192.0.2.3"), Net: EndB.Net}
 	p := NewPair(1, func(a, _ *ike.Config) { restart(a, a) })
@@ -78,13 +78,22 @@ func TestRedirectLoop(t *testing.T) {
 		c.Do(ike.Redirect{Connection: ConnectionName, Gateway: EndB.Addr.String()})
 	}
 	noViolation(t, p.Net)
-	followed := 0
-	for _, n := range p.A.Notes {
-		if strings.HasPrefix(n.Text, "redirected from") {
-			followed++
+	followed := func() (n int) {
+		for _, note := range p.A.Notes {
+			if strings.HasPrefix(note.Text, "redirected from") {
+				n++
+			}
 		}
+		return n
 	}
-	if followed != 5 {
-		failRun(t, p.Net, "A has followed %d redirects", followed)
+	if n := followed(); n != 5 {
+		failRun(t, p.Net, "A has followed %d redirects", n)
+	}
+	p.RunFor(5 * time.Minute)
+	p.B.Do(ike.Redirect{Connection: ConnectionName, Gateway: third.Addr.String()})
+	c.Do(ike.Redirect{Connection: ConnectionName, Gateway: EndB.Addr.String()})
+	p.RunFor(time.Minute)
+	if n := followed(); n != 6 {
+		failRun(t, p.Net, "A has followed %d redirects in all", n)
 	}
 }

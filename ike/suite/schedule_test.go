@@ -149,12 +149,17 @@ func TestKeyLengths(t *testing.T) {
 			t.Errorf("%s: %v", v.encr, err)
 			continue
 		}
-		for _, got := range []Key{k.EncrI, k.EncrR} {
+		ike, err := DeriveIKE(IKEInput{PRF: in.PRF, Encr: in.Encr, Integ: in.Integ, Ni: []byte{1}, Nr: []byte{2}, Shared: NewKey([]byte{3})})
+		if err != nil {
+			t.Errorf("%s: %v", v.encr, err)
+			continue
+		}
+		for _, got := range []Key{k.EncrI, k.EncrR, ike.SKei, ike.SKer} {
 			if got.Len() != v.e {
 				t.Errorf("%s: encryption key of %d octets, want %d", v.encr, got.Len(), v.e)
 			}
 		}
-		for _, got := range []Key{k.IntegI, k.IntegR} {
+		for _, got := range []Key{k.IntegI, k.IntegR, ike.SKai, ike.SKar} {
 			if got.Len() != v.a {
 				t.Errorf("%s: integrity key of %d octets, want %d", v.integ, got.Len(), v.a)
 			}
