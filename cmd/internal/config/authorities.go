@@ -19,6 +19,12 @@ type Authority struct {
 	CertURIBase string // is listed, and not used
 }
 
+// namedAuthority is a CA of the entry of that name.
+type namedAuthority struct {
+	name string
+	auth.Authority
+}
+
 // authorities reads the section of that name: CAs that are trusted as those in
 // the folder x509ca are, and whom to ask about the certificates that they have issued.
 func (l *loader) authorities(sec *settings.Section) {
@@ -26,9 +32,7 @@ func (l *loader) authorities(sec *settings.Section) {
 		l.fail(k.Value.Position, "found the key %s, expected sections such as site { cacert = ca.pem }", k.Name)
 	}
 	for _, s := range sec.Sections() {
-		if !l.loaded.hidesAuthority(s.Name) {
-			l.authority(s)
-		}
+		l.authority(s)
 	}
 }
 
@@ -55,9 +59,8 @@ func (l *loader) authority(s *settings.Section) {
 	r.warnUnsupported(unsupportedAuthority)
 	r.finish()
 	for _, ca := range cas {
-		l.creds.authorities = append(l.creds.authorities, auth.Authority{CA: ca, OCSP: a.OCSPURIs, CRLs: crls})
+		l.creds.authorities = append(l.creds.authorities, namedAuthority{a.Name, auth.Authority{CA: ca, OCSP: a.OCSPURIs, CRLs: crls}})
 	}
-	l.creds.cas = append(l.creds.cas, cas...)
 	l.config.Authorities = append(l.config.Authorities, a)
 }
 

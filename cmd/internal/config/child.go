@@ -45,11 +45,7 @@ func (l *loader) childConfig(sec *settings.Section, parent string, conn *ike.Con
 	r.ifID("if_id_out", &c.IfIDOut, &c.IfIDOutBy)
 	r.checkNumbers(&c, conn)
 	read(r.reader, "interface", &c.Interface, text)
-	b := binding{Position: r.at("interface"), path: r.path, child: &c}
-	if c.IfIDOut == 0 && conn.IfIDOutBy != ike.NumberConfigured {
-		b.own = conn.Name
-	}
-	l.bindings = append(l.bindings, b)
+	r.bind(&c)
 
 	r.warnUnsupported(unsupportedChild)
 	r.finish()

@@ -18,9 +18,7 @@ func (l *loader) connections(sec *settings.Section) {
 		l.fail(k.Value.Position, "found the key %s, expected connections: sections with the keys of one each", k.Name)
 	}
 	for _, s := range sec.Sections() {
-		if !l.loaded.hidden(s.Name) {
-			l.config.IKE.Connections = append(l.config.IKE.Connections, l.connection(s))
-		}
+		l.config.IKE.Connections = append(l.config.IKE.Connections, l.connection(s))
 	}
 }
 
@@ -78,7 +76,6 @@ func (l *loader) connection(sec *settings.Section) *ike.Connection {
 	c.Remote = r.auth("remote", sec, !c.OnlyShunts())
 	r.finish()
 	c.Lines = lines(sec)
-	l.places[&c] = sec.Position
 	return &c
 }
 

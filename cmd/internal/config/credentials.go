@@ -25,7 +25,7 @@ type credentials struct {
 	cas         []*x509.Certificate
 	crls        []*x509.RevocationList
 	keys        []auth.PrivateKey
-	authorities []auth.Authority
+	authorities []namedAuthority
 	passphrases map[string]passphrase // by file
 	used        bool                  // some connection has public key authentication
 }
@@ -42,10 +42,17 @@ type passphrase struct {
 // seen records a file that was read, once.
 func (l *loader) seen(name string, content []byte) {
 	sum := sha256.Sum256(content)
-	c := Credential{File: name, Digest: hex.EncodeToString(sum[:])}
-	if !slices.Contains(l.config.Credentials, c) {
-		l.config.Credentials = append(l.config.Credentials, c)
+	l.config.Credentials = union(l.config.Credentials, []Credential{{File: name, Digest: hex.EncodeToString(sum[:])}})
+}
+
+// union returns list with those of more that it does not have.
+func union(list, more []Credential) []Credential {
+	for _, c := range more {
+		if !slices.Contains(list, c) {
+			list = append(list, c)
+		}
 	}
+	return list
 }
 
 // named reads the credential that an item of a list names, or is.
@@ -64,12 +71,9 @@ func (l *loader) named(folder string, v settings.Value, item string) ([]byte, er
 	return b, err
 }
 
-// credentials reads the folders, once it is known that somebody needs them, and makes the Store.
-func (l *loader) credentials() {
+// readFolders reads the credentials that are in the folders beside the files.
+func (l *loader) readFolders() {
 	c := &l.creds
-	if !c.used {
-		return
-	}
 	for _, name := range l.inFolder(folderCAs) {
 		loadFile(l, name, parseCertificates, &c.cas)
 	}
@@ -108,8 +112,18 @@ func (l *loader) credentials() {
 		}
 		clear(c.passphrases[name].secret)
 	}
-	l.config.IKE.Credentials = auth.NewStore(auth.Contents{
-		Keys: c.keys, Certs: c.certs, CAs: c.cas, Revocation: &auth.RevocationData{CRLs: c.crls}, Authorities: c.authorities,
+}
+
+// store makes the Store of all credentials.
+func (l *loader) store() *auth.Store {
+	c := &l.creds
+	cas := slices.Clip(c.cas)
+	var authorities []auth.Authority
+	for _, a := range c.authorities {
+		cas, authorities = append(cas, a.CA), append(authorities, a.Authority)
+	}
+	return auth.NewStore(auth.Contents{
+		Keys: c.keys, Certs: c.certs, CAs: cas, Revocation: &auth.RevocationData{CRLs: c.crls}, Authorities: authorities,
 		OCSPSigners: l.config.Revocation.Signers,
 	})
 }

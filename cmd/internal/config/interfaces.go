@@ -18,7 +18,9 @@ func (l *loader) interfaces(sec *settings.Section) {
 		l.fail(k.Value.Position, "found the key %s, expected interfaces: sections with the keys of one each", k.Name)
 	}
 	for _, s := range sec.Sections() {
-		l.config.Interfaces = append(l.config.Interfaces, l.oneInterface(s))
+		i := l.oneInterface(s)
+		l.config.Interfaces = append(l.config.Interfaces, i)
+		l.config.IKE.InterfaceIDs = append(l.config.IKE.InterfaceIDs, i.IfID)
 	}
 }
 
@@ -87,45 +89,41 @@ func (c *Config) findIfID(id uint32) *Interface {
 	return nil
 }
 
-// bind gives every child that names an interface its if_id, and every child
-// with an if_id the name of its interface.
-func (l *loader) bind() {
-	for _, i := range l.config.Interfaces {
-		l.config.IKE.InterfaceIDs = append(l.config.IKE.InterfaceIDs, i.IfID)
+// bind gives a child that names an interface its if_id, and one with an if_id the
+// name of its interface.
+func (r *childReader) bind(c *ike.ChildConfig) {
+	if c.Interface != "" {
+		r.bindByName(c)
+		return
 	}
-	for _, b := range l.bindings {
-		if b.child.Interface != "" {
-			l.bindByName(b)
-			continue
-		}
-		id := b.child.IfIDOut
-		if i := l.config.findIfID(id); i != nil && b.child.IfIDIn == id {
-			b.child.Interface = i.Name
-		} else if id != 0 && i == nil && len(l.config.Interfaces) > 0 {
-			l.warn(b.Position, "%s has if_id_out = %d, but no entry of interfaces has this if_id", b.path, id)
-		}
+	id := c.IfIDOut
+	if i := r.config.findIfID(id); i != nil && c.IfIDIn == id {
+		c.Interface = i.Name
+	} else if id != 0 && i == nil && len(r.config.Interfaces) > 0 {
+		r.warn(r.sec.Position, "%s has if_id_out = %d, but no entry of interfaces has this if_id", r.path, id)
 	}
 }
 
-func (l *loader) bindByName(b binding) {
-	i := l.config.find(b.child.Interface)
+func (r *childReader) bindByName(c *ike.ChildConfig) {
+	at := r.at("interface")
+	i := r.config.find(c.Interface)
 	if i == nil {
-		if len(l.config.Interfaces) == 0 {
-			b.child.Interface, b.child.PolicyInterface = "", b.child.Interface
+		if len(r.config.Interfaces) == 0 {
+			c.Interface, c.PolicyInterface = "", c.Interface
 			return
 		}
 		var names []string
-		for _, i := range l.config.Interfaces {
+		for _, i := range r.config.Interfaces {
 			names = append(names, i.Name)
 		}
-		l.fail(b.Position, "%s.interface = %q: no such entry of interfaces%s", b.path, b.child.Interface, suggest.DidYouMean(b.child.Interface, names))
+		r.fail(at, "%s.interface = %q: no such entry of interfaces%s", r.path, c.Interface, suggest.DidYouMean(c.Interface, names))
 		return
 	}
-	if err := bindIfID(&b.child.IfIDIn, b.child.IfIDInBy, i); err != nil {
-		l.fail(b.Position, "%s.if_id_in: %v", b.path, err)
+	if err := bindIfID(&c.IfIDIn, c.IfIDInBy, i); err != nil {
+		r.fail(at, "%s.if_id_in: %v", r.path, err)
 	}
-	if err := bindIfID(&b.child.IfIDOut, b.child.IfIDOutBy, i); err != nil {
-		l.fail(b.Position, "%s.if_id_out: %v", b.path, err)
+	if err := bindIfID(&c.IfIDOut, c.IfIDOutBy, i); err != nil {
+		r.fail(at, "%s.if_id_out: %v", r.path, err)
 	}
 }
 

@@ -38,11 +38,14 @@ control { }
 
 func schema(t *testing.T) map[string]map[string]bool {
 	t.Helper()
-	l, err := interpret(source{fsys: etc(everySection + at("", "")), files: []string{DefaultPath}})
-	if err != nil || len(l.errs) > 0 {
-		t.Fatal(err, l.errs)
+	f, err := ReadFS(etc(everySection+at("", "")), DefaultPath)
+	if err == nil {
+		_, err = f.Beside(nil)
 	}
-	return l.schema
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.read.schema
 }
 
 func TestEveryKeyOfSwanctlIsKnown(t *testing.T) {

@@ -102,7 +102,7 @@ func (l *loader) readLegacy(names []string, warnings []*settings.Error) {
 
 // fromStarter reports whether a connection is one of ipsec.conf.
 func (l *loader) fromStarter(c *ike.Connection) bool {
-	return slices.Contains(l.starter, l.places[c].File)
+	return slices.Contains(l.starter, place(c).File)
 }
 
 // strokeOption returns an option of strongSwan's plug-in for ipsec.conf.

@@ -1,6 +1,9 @@
 package config
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/ipsecd/ipsecd/cmd/internal/config/settings"
 	"github.com/ipsecd/ipsecd/ike"
 )
@@ -29,4 +32,17 @@ func lines(sec *settings.Section) ike.Lines {
 		}
 	}
 	return l
+}
+
+// place is where a connection is written.
+func place(c *ike.Connection) Position { return positionOf(c.Source) }
+
+// positionOf reads what Position.String wrote.
+func positionOf(s string) Position {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return Position{File: s}
+	}
+	n, _ := strconv.Atoi(s[i+1:])
+	return Position{File: s[:i], Line: n}
 }

@@ -3,13 +3,11 @@ package config
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/ipsecd/ipsecd/cmd/internal/config/settings"
 	"github.com/ipsecd/ipsecd/cmd/internal/config/suggest"
@@ -19,7 +17,13 @@ import (
 // Load reads and checks a configuration file and all that it includes; without a
 // path, the installed ones. The error joins every fault found, each with its file
 // and line; it wraps fs.ErrNotExist if there is no such file.
-func Load(path string) (*Config, error) { return LoadBeside(path, nil) }
+func Load(path string) (*Config, error) {
+	s, err := sourceOf(path)
+	if err != nil {
+		return nil, err
+	}
+	return loadFrom(s)
+}
 
 // sourceOf returns the files that a path stands for.
 func sourceOf(path string) (source, error) {
@@ -34,7 +38,7 @@ func sourceOf(path string) (source, error) {
 // LoadFS is Load for an absolute path in a file system whose root is "/", on a
 // host without addresses.
 func LoadFS(fsys fs.FS, path string) (*Config, error) {
-	return LoadFSBeside(fsys, path, nil)
+	return loadFrom(source{fsys: fsys, files: []string{path}})
 }
 
 // source is where a configuration comes from.
@@ -42,48 +46,14 @@ type source struct {
 	fsys  fs.FS
 	files []string              // absolute
 	local func(netip.Addr) bool // whether an address is this host's; nil: none is
-
-	loaded *Loaded // beside the files
 }
 
 func loadFrom(s source) (*Config, error) {
-	l, err := interpret(s)
+	f, err := readFrom(s)
 	if err != nil {
 		return nil, err
 	}
-	if len(l.errs) > 0 {
-		l.sortErrors()
-		return nil, errors.Join(l.errs...)
-	}
-	return l.config, nil
-}
-
-// interpret reads the files and everything in them; what is wrong is in the
-// loader.
-func interpret(s source) (*loader, error) {
-	if len(s.files) == 0 {
-		return nil, fmt.Errorf("%w: none of %s", fs.ErrNotExist, strings.Join(InstalledFiles, ", "))
-	}
-	file, err := settings.ParseAll(s.fsys, s.files, foreign)
-	if err != nil {
-		return nil, err
-	}
-	l := &loader{
-		fsys: s.fsys, file: file, loaded: s.loaded, config: defaults(), child: ike.DefaultChild(),
-		schema: map[string]map[string]bool{}, places: map[*ike.Connection]Position{},
-		creds: credentials{passphrases: map[string]passphrase{}},
-	}
-	l.config.Files = file.Names
-	for _, w := range file.Warnings {
-		l.warn(w.Position, "%s", w.Text)
-	}
-	root, err := l.legacy(s.local)
-	if err != nil {
-		return nil, err
-	}
-	l.root(settings.Join(file.Root, root))
-	l.validate()
-	return l, nil
+	return f.Beside(nil)
 }
 
 // defaults is the Config of empty files.
@@ -128,9 +98,6 @@ func (l *loader) root(root *settings.Section) {
 			s.read(sec)
 		}
 	}
-	l.loadedParts()
-	l.bind()
-	l.credentials()
 	l.protect(r)
 	l.otherSections(r)
 }

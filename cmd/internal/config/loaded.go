@@ -19,13 +19,10 @@ import (
 // Loaded is what VICI clients have loaded beside the files. It is never changed:
 // its methods return a changed copy. A nil Loaded is empty.
 type Loaded struct {
-	connections []*settings.Section
-	read        *readConnections // what they were read as; nil without connections
-	authorities []*settings.Section
-	pools       []*settings.Section
-	unloaded    []string // connections of the files that a client does not want
+	connections sections
+	authorities sections
+	pools       sections
 	policies    []loadedPolicy
-	noPools     []string // pools of the files that a client does not want
 	secrets     []auth.Secret
 	ppks        []auth.Secret
 	keys        []loadedKey
@@ -56,71 +53,56 @@ func (l *Loaded) clone() *Loaded {
 	return &c
 }
 
-// replaced returns list with s in the place of the section of its name, or at the end.
-func replaced(list []*settings.Section, s *settings.Section) []*settings.Section {
-	list = slices.Clone(list)
-	if i := slices.IndexFunc(list, func(o *settings.Section) bool { return o.Name == s.Name }); i >= 0 {
-		list[i] = s
-		return list
-	}
-	return append(list, s)
-}
-
-func without(list []*settings.Section, name string) []*settings.Section {
-	return slices.DeleteFunc(slices.Clone(list), func(s *settings.Section) bool { return s.Name == name })
-}
-
 // WithConnection adds a connection, or replaces that of its name, in the files too. One that is loaded already changes
 // nothing: l itself is returned.
 func (l *Loaded) WithConnection(s *settings.Section) *Loaded {
 	c := l.clone()
-	if slices.ContainsFunc(c.connections, func(o *settings.Section) bool { return o.Name == s.Name && reflect.DeepEqual(o, s) }) {
+	if c.connections.has(s) {
 		return l
 	}
-	if c.read == nil {
-		c.read = &readConnections{}
-	}
-	c.connections = replaced(c.connections, s)
-	c.unloaded = slices.DeleteFunc(slices.Clone(c.unloaded), func(n string) bool { return n == s.Name })
+	c.connections = c.connections.with(s)
 	return c
 }
 
 // WithoutConnection takes a connection away, in the files too until they are read anew.
 func (l *Loaded) WithoutConnection(name string) *Loaded {
 	c := l.clone()
-	c.connections = without(c.connections, name)
+	c.connections = c.connections.unload(name)
 	c.policies = slices.DeleteFunc(slices.Clone(c.policies), func(p loadedPolicy) bool { return p.connection == name })
-	c.unloaded = append(slices.Clone(c.unloaded), name)
 	return c
 }
 
-// WithPool adds a pool, or replaces that of its name, in the files too.
+// WithPool is WithConnection for a pool.
 func (l *Loaded) WithPool(s *settings.Section) *Loaded {
 	c := l.clone()
-	c.pools = replaced(c.pools, s)
-	c.noPools = slices.DeleteFunc(slices.Clone(c.noPools), func(n string) bool { return n == s.Name })
+	if c.pools.has(s) {
+		return l
+	}
+	c.pools = c.pools.with(s)
 	return c
 }
 
-// WithoutPool takes a pool away, in the files too until they are read anew.
+// WithoutPool is WithoutConnection for a pool.
 func (l *Loaded) WithoutPool(name string) *Loaded {
 	c := l.clone()
-	c.pools = without(c.pools, name)
-	c.noPools = append(slices.Clone(c.noPools), name)
+	c.pools = c.pools.unload(name)
 	return c
 }
 
-// WithAuthority adds an authority, or replaces that of its name.
+// WithAuthority is WithConnection for an authority.
 func (l *Loaded) WithAuthority(s *settings.Section) *Loaded {
 	c := l.clone()
-	c.authorities = replaced(c.authorities, s)
+	if c.authorities.has(s) {
+		return l
+	}
+	c.authorities = c.authorities.with(s)
 	return c
 }
 
-// WithoutAuthority takes an authority away.
+// WithoutAuthority takes an authority away that a client has loaded.
 func (l *Loaded) WithoutAuthority(name string) *Loaded {
 	c := l.clone()
-	c.authorities = without(c.authorities, name)
+	c.authorities = c.authorities.without(name)
 	return c
 }
 
@@ -152,7 +134,7 @@ func (l *Loaded) WithoutSecret(name string) *Loaded {
 }
 
 func hasSecret(list []auth.Secret, s auth.Secret) bool {
-	return slices.ContainsFunc(list, func(o auth.Secret) bool { return reflect.DeepEqual(o, s) })
+	return slices.ContainsFunc(list, func(o auth.Secret) bool { return o.Name == s.Name && reflect.DeepEqual(o, s) })
 }
 
 func withoutSecret(list []auth.Secret, name string) []auth.Secret {
@@ -263,7 +245,7 @@ func (l *Loaded) WithCRL(data []byte) (*Loaded, error) {
 // WithoutCredentials takes everything away that clients loaded but connections, authorities and pools.
 func (l *Loaded) WithoutCredentials() *Loaded {
 	c := l.clone()
-	return &Loaded{connections: c.connections, read: c.read, authorities: c.authorities, unloaded: c.unloaded, pools: c.pools, noPools: c.noPools, policies: c.policies}
+	return &Loaded{connections: c.connections, authorities: c.authorities, pools: c.pools, policies: c.policies}
 }
 
 // After returns what stays when the files have been read anew into c: the
@@ -273,23 +255,11 @@ func (l *Loaded) After(c *Config) *Loaded {
 		return nil
 	}
 	n := l.clone()
-	n.unloaded, n.noPools = nil, nil
-	for _, p := range c.IKE.Pools {
-		n.pools = without(n.pools, p.Name)
-	}
-	for _, conn := range c.IKE.Connections {
-		n.connections = without(n.connections, conn.Name)
-	}
+	n.connections = remaining(n.connections, c.IKE.Connections, connectionName)
 	n.policies = n.policiesAfter(c)
-	for _, s := range c.IKE.Secrets {
-		n.secrets = withoutSecret(n.secrets, s.Name)
-	}
-	for _, s := range c.IKE.PPKs {
-		n.ppks = withoutSecret(n.ppks, s.Name)
-	}
-	for _, a := range c.Authorities {
-		n.authorities = without(n.authorities, a.Name)
-	}
+	n.pools = remaining(n.pools, c.IKE.Pools, poolName)
+	n.authorities = remaining(n.authorities, c.Authorities, authorityName)
+	n.secrets, n.ppks = withoutSecrets(n.secrets, c.IKE.Secrets), withoutSecrets(n.ppks, c.IKE.PPKs)
 	return n
 }
 
@@ -312,7 +282,7 @@ func (l *Loaded) KeyIDs() (ids []string) {
 
 // Authorities returns the names of the authorities.
 func (l *Loaded) Authorities() (names []string) {
-	for _, s := range l.clone().authorities {
+	for _, s := range l.clone().authorities.list {
 		names = append(names, s.Name)
 	}
 	return names

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"io/fs"
 	"reflect"
 	"slices"
 	"testing"
@@ -35,7 +36,7 @@ connections { a { remote_addrs = 192.0.2.1
 secrets { ike { secret = x } }`)}}
 	load := func(l *Loaded) *Config {
 		t.Helper()
-		c, err := LoadFSBeside(fsys, "/swanctl.conf", l)
+		c, err := loadBeside(fsys, "/swanctl.conf", l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +82,7 @@ connections { a { remote_addrs = 192.0.2.1
         open { mode = pass
                local_ts = 10.0.0.0/8 } } } }
 secrets { ike { secret = x } }`)}}
-		c, err := LoadFSBeside(fsys, "/swanctl.conf", l)
+		c, err := loadBeside(fsys, "/swanctl.conf", l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,9 +126,17 @@ secrets { ike { secret = x } }`)}}
 // changes nothing.
 func TestLoadedConnectionsAreRemembered(t *testing.T) {
 	fsys := fstest.MapFS{"x.conf": &fstest.MapFile{Data: []byte("interfaces { x1 { if_id = 7 } }")}, "y.conf": &fstest.MapFile{Data: []byte("ports { ike = 501 }")}}
-	load := func(file string, l *Loaded) *Config {
+	read := func(file string) *Files {
 		t.Helper()
-		c, err := LoadFSBeside(fsys, file, l)
+		f, err := ReadFS(fsys, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	beside := func(f *Files, l *Loaded) *Config {
+		t.Helper()
+		c, err := f.Beside(l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,21 +154,21 @@ func TestLoadedConnectionsAreRemembered(t *testing.T) {
 		tree.Sub("children", at).Sub("net", at)
 		return tree.Section()
 	}
-	fresh := func(l *Loaded) *Loaded { // reads everything anew
-		n := l.clone()
-		n.read = &readConnections{}
-		return n
-	}
 	var none *Loaded
 	l := none.WithConnection(a())
-	first := load("/x.conf", l)
-	trapped := load("/x.conf", l.WithPolicy(first, "a", "net", true))
+	x := read("/x.conf")
+	first := beside(x, l)
+	trapped := beside(x, l.WithPolicy(first, "a", "net", true))
 	l = l.WithConnection(loadedConn("b", "192.0.2.8"))
-	for _, file := range []string{"/x.conf", "/x.conf", "/y.conf", "/x.conf"} {
-		got, want := load(file, l), load(file, fresh(l))
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: remembered\n%+v\nread\n%+v", file, got.IKE.Connections[0], want.IKE.Connections[0])
+	for name, f := range map[string]*Files{"/x.conf": x, "/y.conf": read("/y.conf")} {
+		for range 2 {
+			if got, want := beside(f, l), beside(read(name), l); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: remembered\n%+v\nread\n%+v", name, got.IKE.Connections[0], want.IKE.Connections[0])
+			}
 		}
+	}
+	if again := beside(x, l); again.IKE.Connections[0] != first.IKE.Connections[0] {
+		t.Error("loading another connection read the first one again")
 	}
 	if trapped.IKE.Connections[0].Children[0].StartAction != ike.ActionTrap || first.IKE.Connections[0].Children[0].Interface != "x1" {
 		t.Error("the trap, or the interface, is not there: nothing was tested")
@@ -167,4 +176,12 @@ func TestLoadedConnectionsAreRemembered(t *testing.T) {
 	if l.WithConnection(a()) != l {
 		t.Error("the same connection once more is a change")
 	}
+}
+
+func loadBeside(fsys fs.FS, path string, l *Loaded) (*Config, error) {
+	f, err := ReadFS(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	return f.Beside(l)
 }

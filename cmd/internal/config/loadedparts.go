@@ -1,64 +1,45 @@
 package config
 
 import (
-	"io/fs"
 	"slices"
 
-	"github.com/ipsecd/ipsecd/cmd/internal/config/settings"
+	"github.com/ipsecd/ipsecd/ike/auth"
 )
 
-// LoadBeside is Load with what VICI clients have loaded beside the files.
-func LoadBeside(path string, loaded *Loaded) (*Config, error) {
-	s, err := sourceOf(path)
-	if err != nil {
-		return nil, err
+// hide takes out of what the files say what clients have unloaded, or loaded something else in the place of.
+func (l *loader) hide(p *Loaded) {
+	c := l.config
+	c.IKE.Connections = shown(c.IKE.Connections, p.connections, connectionName)
+	c.IKE.Pools = shown(c.IKE.Pools, p.pools, poolName)
+	c.Authorities = shown(c.Authorities, p.authorities, authorityName)
+	l.creds.authorities = shown(l.creds.authorities, p.authorities, func(a namedAuthority) string { return a.name })
+	c.IKE.Secrets = withoutSecrets(c.IKE.Secrets, p.secrets)
+	c.IKE.PPKs = withoutSecrets(c.IKE.PPKs, p.ppks)
+}
+
+// withoutSecrets returns list without those that have the names of others.
+func withoutSecrets(list, others []auth.Secret) []auth.Secret {
+	if len(list) == 0 {
+		return nil
 	}
-	s.loaded = loaded
-	return loadFrom(s)
-}
-
-// LoadFSBeside is LoadFS with what VICI clients have loaded.
-func LoadFSBeside(fsys fs.FS, path string, loaded *Loaded) (*Config, error) {
-	return loadFrom(source{fsys: fsys, files: []string{path}, loaded: loaded})
-}
-
-// hidden reports whether a connection of the files is not to be read.
-func (l *Loaded) hidden(name string) bool {
-	return l != nil && (slices.Contains(l.unloaded, name) ||
-		slices.ContainsFunc(l.connections, func(s *settings.Section) bool { return s.Name == name }))
-}
-
-// hidesAuthority reports whether an authority of the files is not to be read.
-func (l *Loaded) hidesAuthority(name string) bool {
-	return l != nil && slices.ContainsFunc(l.authorities, func(s *settings.Section) bool { return s.Name == name })
-}
-
-// hiddenPool is hidden for a pool.
-func (l *Loaded) hiddenPool(name string) bool {
-	return l != nil && (slices.Contains(l.noPools, name) ||
-		slices.ContainsFunc(l.pools, func(s *settings.Section) bool { return s.Name == name }))
-}
-
-// loadedParts adds what clients have loaded to what the files say.
-func (l *loader) loadedParts() {
-	p := l.loaded
-	if p == nil {
-		return
+	names := make(map[string]bool, len(others))
+	for i := range others {
+		names[others[i].Name] = true
 	}
-	l.loadedConnections()
+	return slices.DeleteFunc(slices.Clone(list), func(s auth.Secret) bool { return names[s.Name] })
+}
+
+// loadedParts adds what clients have loaded, but for connections, to what the files say.
+func (l *loader) loadedParts(p *Loaded) {
 	p.applyPolicies(l.config)
-	for _, s := range p.pools {
+	for _, s := range p.pools.list {
 		l.pool(s)
 	}
-	for _, s := range p.authorities {
+	for _, s := range p.authorities.list {
 		l.authority(s)
 	}
-	for _, s := range p.secrets {
-		l.config.IKE.Secrets = append(withoutSecret(l.config.IKE.Secrets, s.Name), s)
-	}
-	for _, s := range p.ppks {
-		l.config.IKE.PPKs = append(withoutSecret(l.config.IKE.PPKs, s.Name), s)
-	}
+	l.config.IKE.Secrets = append(l.config.IKE.Secrets, p.secrets...)
+	l.config.IKE.PPKs = append(l.config.IKE.PPKs, p.ppks...)
 	for _, k := range p.keys {
 		l.creds.keys = append(l.creds.keys, k.key)
 	}

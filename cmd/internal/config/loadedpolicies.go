@@ -37,10 +37,20 @@ func findChild(c *Config, connection, child string) *ike.ChildConfig {
 // applyPolicies gives children the actions that clients want of them.
 func (l *Loaded) applyPolicies(c *Config) {
 	for _, p := range l.policies {
-		ch := findChild(c, p.connection, p.child)
-		if ch != nil && ch.StartAction == p.was {
-			ch.StartAction = p.action(p.was)
+		i := slices.IndexFunc(c.IKE.Connections, func(conn *ike.Connection) bool { return conn.Name == p.connection })
+		if i < 0 {
+			continue
 		}
+		conn := *c.IKE.Connections[i] // as it was read, it is not changed
+		at := slices.IndexFunc(conn.Children, func(ch *ike.ChildConfig) bool { return ch.Name == p.child })
+		if at < 0 || conn.Children[at].StartAction != p.was {
+			continue
+		}
+		ch := *conn.Children[at]
+		ch.StartAction = p.action(p.was)
+		conn.Children = slices.Clone(conn.Children)
+		conn.Children[at] = &ch
+		c.IKE.Connections[i] = &conn
 	}
 }
 
@@ -55,7 +65,7 @@ func (p loadedPolicy) action(a ike.ChildAction) ike.ChildAction {
 // policiesAfter returns the wishes that still mean something: the child is there, and its start_action is what it was.
 func (l *Loaded) policiesAfter(c *Config) (list []loadedPolicy) {
 	for _, p := range l.policies {
-		loaded := slices.ContainsFunc(l.connections, func(s *settings.Section) bool { return s.Name == p.connection })
+		loaded := slices.ContainsFunc(l.connections.list, func(s *settings.Section) bool { return s.Name == p.connection })
 		if ch := findChild(c, p.connection, p.child); loaded || ch != nil && ch.StartAction == p.was {
 			list = append(list, p)
 		}

@@ -32,9 +32,7 @@ func (l *loader) pools(sec *settings.Section) {
 		l.fail(k.Value.Position, "found the key %s, expected sections such as rw { addrs = 10.3.0.0/24 }", k.Name)
 	}
 	for _, s := range sec.Sections() {
-		if !l.loaded.hiddenPool(s.Name) {
-			l.pool(s)
-		}
+		l.pool(s)
 	}
 }
 
@@ -167,23 +165,17 @@ func (l *loader) checkPools() {
 	for i, p := range pools {
 		for _, o := range pools[:i] {
 			if p.Overlaps(o) {
-				l.warn(l.poolAt(p), "pools.%s and pools.%s have addresses in common; expected pools of their own addresses", p.Name, o.Name)
+				l.warn(positionOf(p.Source), "pools.%s and pools.%s have addresses in common; expected pools of their own addresses", p.Name, o.Name)
 			}
 		}
 	}
 	for _, c := range l.config.IKE.Connections {
 		for _, name := range c.Pools {
 			if !slices.ContainsFunc(pools, func(p *ike.Pool) bool { return p.Name == name }) {
-				l.warn(l.places[c], "connections.%s: there is no pool %s; peers get no address from it", c.Name, name)
+				l.warn(place(c), "connections.%s: there is no pool %s; peers get no address from it", c.Name, name)
 			}
 		}
 	}
-}
-
-func (l *loader) poolAt(p *ike.Pool) Position {
-	file, line, _ := strings.Cut(p.Source, ":")
-	n, _ := strconv.Atoi(line)
-	return Position{File: file, Line: n}
 }
 
 // VirtualIPs says what is done with the virtual addresses that peers assign to us: options of strongswan.conf.

@@ -100,7 +100,7 @@ func TestLoadedPools(t *testing.T) {
 	}
 	show := func(l *Loaded) string {
 		t.Helper()
-		c, err := LoadFSBeside(fsys, DefaultPath, l)
+		c, err := loadBeside(fsys, DefaultPath, l)
 		if err != nil {
 			t.Fatal(err)
 		}

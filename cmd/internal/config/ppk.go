@@ -13,7 +13,7 @@ func (l *loader) checkPPK(c *ike.Connection) {
 	known := slices.ContainsFunc(l.config.IKE.PPKs, func(s auth.Secret) bool {
 		return len(s.Owners) == 0 || c.PPKID.IsAny() || slices.ContainsFunc(s.Owners, func(id auth.Identity) bool { return id.Data == c.PPKID.Data })
 	})
-	at := l.places[c]
+	at := place(c)
 	switch {
 	case known:
 	case c.PPKRequired && c.PPKID.IsAny():

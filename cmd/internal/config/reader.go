@@ -13,27 +13,15 @@ import (
 
 // loader turns settings into a Config and collects what is wrong with them.
 type loader struct {
-	fsys     fs.FS
-	file     *settings.File
-	loaded   *Loaded // beside the files; may be nil
-	config   *Config
-	errs     []error
-	child    ike.ChildConfig            // what a child starts from
-	schema   map[string]map[string]bool // keys and sections known, by kind of section
-	bindings []binding
-	places   map[*ike.Connection]Position
-	creds    credentials
-	starter  []string // the files of ipsec.conf
-	ipsecD   string   // the folder of that name beside ipsec.conf; empty: there is none
-}
-
-// binding is a child's interface or if_id, to be resolved when the interfaces
-// are known.
-type binding struct {
-	Position
-	path  string
-	child *ike.ChildConfig
-	own   string // the connection whose IKE SAs have if_ids of their own, for the child too
+	fsys    fs.FS
+	file    *settings.File
+	config  *Config
+	errs    []error
+	child   ike.ChildConfig            // what a child starts from
+	schema  map[string]map[string]bool // keys and sections known, by kind of section
+	creds   credentials
+	starter []string // the files of ipsec.conf
+	ipsecD  string   // the folder of that name beside ipsec.conf; empty: there is none
 }
 
 // fail records an error.

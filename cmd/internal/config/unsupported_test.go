@@ -69,7 +69,7 @@ func TestSectionsNotHonouredAreWarnedAbout(t *testing.T) {
 
 func TestEveryKeyOfSecretsAndAuthoritiesIsKnown(t *testing.T) {
 	text := "secrets {\n private { file = x\n }\n rsa { file = x\n }\n ecdsa { file = x\n }\n pkcs8 { file = x\n }\n}\nauthorities { a { } }\n"
-	l, err := interpret(source{fsys: etc(text), files: []string{DefaultPath}})
+	f, err := ReadFS(etc(text), DefaultPath)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestEveryKeyOfSecretsAndAuthoritiesIsKnown(t *testing.T) {
 		"authorities.*": `cacert file handle slot module crl_uris ocsp_uris cert_uri_base`,
 	} {
 		for key := range strings.FieldsSeq(keys) {
-			if !l.schema[kind][key] {
+			if !f.read.schema[kind][key] {
 				t.Errorf("%s.%s is not known", kind, key)
 			}
 		}

@@ -10,14 +10,14 @@ import (
 
 // validate checks what concerns several sections.
 func (l *loader) validate() {
-	for _, c := range l.config.IKE.Connections {
+	for i, c := range l.config.IKE.Connections {
 		if c.OnlyShunts() {
 			continue // no peer is ever spoken to
 		}
 		l.checkStart(c)
 		l.checkSecret(c)
 		l.checkPPK(c)
-		l.checkCertificates(c)
+		l.config.IKE.Connections[i] = l.checkCertificates(c)
 		l.checkEndpoints(c)
 	}
 	l.checkPools()
@@ -29,7 +29,7 @@ func (l *loader) validate() {
 // connection that does nothing.
 func (l *loader) checkStart(c *ike.Connection) {
 	if len(c.Children) == 0 {
-		l.warn(l.places[c], "connections.%s has no children: it protects nothing", c.Name)
+		l.warn(place(c), "connections.%s has no children: it protects nothing", c.Name)
 	}
 	if _, ok := firstSingle(c.RemoteAddrs); ok {
 		return
@@ -40,10 +40,10 @@ func (l *loader) checkStart(c *ike.Connection) {
 			continue
 		}
 		if named {
-			l.fail(l.places[c], "connections.%s.children.%s: start_action = trap needs an address in remote_addrs besides host names, for its policies", c.Name, child.Name)
+			l.fail(place(c), "connections.%s.children.%s: start_action = trap needs an address in remote_addrs besides host names, for its policies", c.Name, child.Name)
 			continue
 		}
-		l.fail(l.places[c], "connections.%s.children.%s has a start_action, but remote_addrs has no single address to connect to; set it, or start_action = none", c.Name, child.Name)
+		l.fail(place(c), "connections.%s.children.%s has a start_action, but remote_addrs has no single address to connect to; set it, or start_action = none", c.Name, child.Name)
 	}
 }
 
@@ -77,11 +77,11 @@ func (l *loader) checkSecret(c *ike.Connection) {
 // lacks reports that a connection has not the credentials that it needs. That of a client may get them later: clients
 // load and unload in any order.
 func (l *loader) lacks(c *ike.Connection, format string, args ...any) {
-	if l.places[c].File == LoadedFile {
-		l.warn(l.places[c], format, args...)
+	if place(c).File == LoadedFile {
+		l.warn(place(c), format, args...)
 		return
 	}
-	l.fail(l.places[c], format, args...)
+	l.fail(place(c), format, args...)
 }
 
 // identity returns who an end is, as far as the configuration says.
@@ -105,7 +105,7 @@ func (l *loader) checkEndpoints(c *ike.Connection) {
 		}
 		for _, p := range l.config.Protect {
 			if p.Contains(addr) {
-				l.fail(l.places[c], "connections.%s.remote_addrs: %v is inside of the protected network %v (%s); the tunnel to it could never come up", c.Name, addr, p, l.config.protectAt)
+				l.fail(place(c), "connections.%s.remote_addrs: %v is inside of the protected network %v (%s); the tunnel to it could never come up", c.Name, addr, p, l.config.protectAt)
 			}
 		}
 	}
@@ -122,21 +122,31 @@ func (l *loader) checkSharedPolicies() {
 		priority      uint32
 	}
 	first := map[policy]string{}
-	for _, b := range l.bindings {
-		if b.child.IfIDOutBy != ike.NumberConfigured || b.child.MarkOutBy != ike.NumberConfigured {
-			continue
+	check := func(conn *ike.Connection, c *ike.ChildConfig) {
+		if c.IfIDOutBy != ike.NumberConfigured || c.MarkOutBy != ike.NumberConfigured {
+			return
 		}
-		for _, local := range b.child.LocalTS {
-			for _, remote := range b.child.RemoteTS {
-				if local.Dynamic || remote.Dynamic || !b.child.Policies || b.child.Mode.Shunt() {
+		own := "" // the connection whose IKE SAs have if_ids of their own, for the child too
+		if c.IfIDOut == 0 && conn.IfIDOutBy != ike.NumberConfigured {
+			own = conn.Name
+		}
+		path := "connections." + conn.Name + ".children." + c.Name
+		for _, local := range c.LocalTS {
+			for _, remote := range c.RemoteTS {
+				if local.Dynamic || remote.Dynamic || !c.Policies || c.Mode.Shunt() {
 					continue
 				}
-				p := policy{local, remote, b.child.IfIDOut, b.own, b.child.MarkOut, b.child.Priority}
-				if other, ok := first[p]; ok && other != b.path {
-					l.warn(b.Position, "%s has the selectors and if_id of %s: only one of the two can carry traffic", b.path, other)
+				p := policy{local, remote, c.IfIDOut, own, c.MarkOut, c.Priority}
+				if other, ok := first[p]; ok && other != path {
+					l.warn(positionOf(c.Source), "%s has the selectors and if_id of %s: only one of the two can carry traffic", path, other)
 				}
-				first[p] = b.path
+				first[p] = path
 			}
+		}
+	}
+	for _, conn := range l.config.IKE.Connections {
+		for _, c := range conn.Children {
+			check(conn, c)
 		}
 	}
 }
@@ -144,8 +154,10 @@ func (l *loader) checkSharedPolicies() {
 // checkInterfaces points out interfaces that nothing brings up.
 func (l *loader) checkInterfaces() {
 	used := map[string]bool{}
-	for _, b := range l.bindings {
-		used[b.child.Interface] = true
+	for _, conn := range l.config.IKE.Connections {
+		for _, c := range conn.Children {
+			used[c.Interface] = true
+		}
 	}
 	for _, i := range l.config.Interfaces {
 		if !used[i.Name] {

@@ -89,7 +89,7 @@ func (d *Daemon) Reload(ctx context.Context, dryRun bool) (string, error) {
 	d.reloadMu.Lock()
 	defer d.reloadMu.Unlock()
 	old := d.config.Load()
-	c, loaded, err := d.readAnew()
+	files, c, loaded, err := d.readAnew()
 	if err == nil && c.Ports != old.Ports {
 		err = errors.New("the IKE ports cannot change while running; restart ipsecd")
 	}
@@ -109,6 +109,7 @@ func (d *Daemon) Reload(ctx context.Context, dryRun bool) (string, error) {
 	if err := d.apply(ctx, c); err != nil {
 		return "", err
 	}
+	d.files = files
 	d.loaded.Store(loaded)
 	now := time.Now()
 	d.reload.Store(&status.Reload{At: now, OK: true, SuccessAt: now})

@@ -50,7 +50,8 @@ type Daemon struct {
 
 	fetcher *revocation.Fetcher
 
-	reloadMu sync.Mutex // one reload at a time
+	reloadMu sync.Mutex    // one reload at a time
+	files    *config.Files // as they were read at the start or by the last reload; of who holds reloadMu
 	config   atomic.Pointer[config.Config]
 	loaded   atomic.Pointer[config.Loaded] // by VICI clients; nil: nothing
 	engine   atomic.Pointer[ike.Snapshot]
@@ -66,14 +67,18 @@ var _ status.Control = (*Daemon)(nil)
 // traffic from going out in the clear. When it was asked to hand over instead, it leaves everything as it is and returns
 // what the next process needs: the caller has that take this one's place.
 func Run(ctx context.Context, opts Options) (*handover.Bundle, error) {
-	c, err := config.Load(opts.ConfigFile)
+	files, err := config.ReadFiles(opts.ConfigFile)
+	if err != nil {
+		return nil, err
+	}
+	c, err := files.Beside(nil)
 	if err != nil {
 		return nil, err
 	}
 	charon := &charonlog.Log{}
 	defer charon.Close()
 	opts.Log = slog.New(charon.Handler(opts.Log.Handler()))
-	d := &Daemon{charon: charon, opts: opts, log: opts.Log, started: time.Now(), notes: newNotes(opts.Log), router: newRouter(opts.Log, opts.LogLevel)}
+	d := &Daemon{charon: charon, files: files, opts: opts, log: opts.Log, started: time.Now(), notes: newNotes(opts.Log), router: newRouter(opts.Log, opts.LogLevel)}
 	d.openCharonLogs(c)
 	logWarnings(d.log, c)
 	d.config.Store(c)

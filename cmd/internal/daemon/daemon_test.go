@@ -78,7 +78,7 @@ secrets {
 // canary is a pre-shared key that no log may hold.
 const canary = "canary-7f3a9c"
 
-func writePeerConfig(t *testing.T, file string, first bool, start, secret string) {
+func writePeerConfig(t testing.TB, file string, first bool, start, secret string) {
 	t.Helper()
 	port, other := 15500, 15600
 	local, remote := "127.0.0.1", "127.0.0.2"
@@ -92,7 +92,7 @@ func writePeerConfig(t *testing.T, file string, first bool, start, secret string
 	}
 }
 
-func startPeer(t *testing.T, first bool, start, secret string) *peer {
+func startPeer(t testing.TB, first bool, start, secret string) *peer {
 	t.Helper()
 	dir := t.TempDir()
 	p := &peer{first: first, kernel: xfrmtest.New(), file: filepath.Join(dir, "ipsecd.conf"), socket: filepath.Join(dir, "vici"), log: &logBuffer{}}
@@ -108,7 +108,7 @@ type result struct {
 }
 
 // start runs the daemon, which goes on with what another one has left.
-func (p *peer) start(t *testing.T, inherited *handover.Bundle) {
+func (p *peer) start(t testing.TB, inherited *handover.Bundle) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan result, 1)

@@ -7,8 +7,9 @@ import (
 	"github.com/ipsecd/ipsecd/cmd/internal/config"
 )
 
-// Edit changes what VICI clients have loaded beside the files, and applies it.
-// Where change, or the configuration that results, is in error, nothing changes.
+// Edit changes what VICI clients have loaded beside the files, and applies it. The files are as they were last read:
+// what somebody has edited there since waits for a reload. Where change, or the configuration that results, is in
+// error, nothing changes.
 func (d *Daemon) Edit(ctx context.Context, change func(*config.Loaded) (*config.Loaded, error)) error {
 	d.reloadMu.Lock()
 	defer d.reloadMu.Unlock()
@@ -17,7 +18,7 @@ func (d *Daemon) Edit(ctx context.Context, change func(*config.Loaded) (*config.
 	if err != nil || next == before {
 		return err
 	}
-	c, err := config.LoadBeside(d.opts.ConfigFile, next)
+	c, err := d.files.Beside(next)
 	if err != nil {
 		return err
 	}
@@ -35,13 +36,17 @@ func (d *Daemon) Edit(ctx context.Context, change func(*config.Loaded) (*config.
 
 // readAnew reads the files. What clients have loaded stays where the files do not say
 // otherwise.
-func (d *Daemon) readAnew() (*config.Config, *config.Loaded, error) {
-	c, err := config.Load(d.opts.ConfigFile)
+func (d *Daemon) readAnew() (*config.Files, *config.Config, *config.Loaded, error) {
+	files, err := config.ReadFiles(d.opts.ConfigFile)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	c, err := files.Beside(nil)
 	loaded := d.loaded.Load()
 	if err != nil || loaded == nil {
-		return c, nil, err
+		return files, c, nil, err
 	}
 	loaded = loaded.After(c)
-	c, err = config.LoadBeside(d.opts.ConfigFile, loaded)
-	return c, loaded, err
+	c, err = files.Beside(loaded)
+	return files, c, loaded, err
 }

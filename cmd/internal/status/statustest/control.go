@@ -76,7 +76,11 @@ func (c *Control) Edit(_ context.Context, change func(*config.Loaded) (*config.L
 	if err != nil {
 		return err
 	}
-	conf, err := config.LoadFSBeside(fstest.MapFS{"empty.conf": &fstest.MapFile{}}, "/empty.conf", next)
+	files, err := config.ReadFS(fstest.MapFS{"empty.conf": &fstest.MapFile{}}, "/empty.conf")
+	if err != nil {
+		return err
+	}
+	conf, err := files.Beside(next)
 	if err != nil {
 		return err
 	}
