@@ -23,6 +23,7 @@ func (e *Engine) configure(cfg *Config) {
 		switch {
 		case c == nil:
 			c = e.newConnection(cc)
+		case c.cfg == cc: // the very same
 		case !sameIKE(c.cfg, cc):
 			e.closeConnection(c)
 			c = e.newConnection(cc)
@@ -106,7 +107,7 @@ func (e *Engine) mergeChildren(c *connection, cfg *Connection) {
 	before := c.wants
 	c.wants = nil
 	for _, cc := range cfg.Children {
-		i := slices.IndexFunc(before, func(w *want) bool { return w.cfg.Name == cc.Name && sameChild(w.cfg, cc) })
+		i := slices.IndexFunc(before, func(w *want) bool { return w.cfg == cc || w.cfg.Name == cc.Name && sameChild(w.cfg, cc) })
 		if i < 0 {
 			c.wants = append(c.wants, &want{conn: c, cfg: cc})
 			continue
@@ -128,15 +129,7 @@ func (e *Engine) mergeChildren(c *connection, cfg *Connection) {
 // assignReqids gives each configured child its reqid: as configured, as it had before, or
 // the next free one above ReqIDBase.
 func (e *Engine) assignReqids() {
-	taken := map[uint32]bool{}
-	for _, c := range e.connections {
-		for _, w := range c.wants {
-			taken[w.cfg.ReqID] = true
-		}
-	}
-	for _, id := range e.reqids {
-		taken[id] = true
-	}
+	var taken map[uint32]bool // made when it is needed
 	for _, c := range e.connections {
 		for _, w := range c.wants {
 			key := childKey{c.cfg.Name, w.cfg.Name}
@@ -146,8 +139,11 @@ func (e *Engine) assignReqids() {
 			case e.reqids[key] != 0:
 				w.reqid = e.reqids[key]
 			default:
+				if taken == nil {
+					taken = e.takenReqids()
+				}
 				w.reqid = e.newReqid(taken)
-				e.reqids[key] = w.reqid
+				e.reqids[key], taken[w.reqid] = w.reqid, true
 			}
 		}
 	}

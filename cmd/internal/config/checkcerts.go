@@ -11,9 +11,6 @@ import (
 // certificate, a key or somebody to trust, and points out what has expired. It returns the connection, with another
 // identity of ours if the certificate does not confirm that of ipsec.conf.
 func (l *loader) checkCertificates(c *ike.Connection) *ike.Connection {
-	if len(l.errs) > 0 {
-		return c // of a missing file, most likely
-	}
 	now := time.Now()
 	if c.Local.Method == ike.AuthPubkey {
 		own, err := l.config.IKE.Credentials.Credential(&c.Local.Terms, c.Local.ID, nil, now)

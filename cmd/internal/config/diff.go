@@ -3,6 +3,8 @@ package config
 import (
 	"reflect"
 	"slices"
+
+	"github.com/ipsecd/ipsecd/ike"
 )
 
 // Verb is what a reload does with something.
@@ -73,9 +75,13 @@ type item struct {
 // which is one without anything. A connection that is replaced, started or stopped
 // brings its children with it: they have no changes of their own.
 func Diff(old, new *Config) Plan {
-	before, after := items(old), items(new)
-	was, is := index(before), index(after)
 	var p Plan
+	same := theSame(old, new)
+	for c := range same {
+		p.Unchanged += 1 + len(c.Children)
+	}
+	before, after := items(old, same), items(new, same)
+	was, is := index(before), index(after)
 	whole := map[string]bool{} // connections that change as a whole
 	for _, it := range slices.Concat(before, after) {
 		if it.kind == KindConnection && !reflect.DeepEqual(was[it.id], is[it.id]) {
@@ -102,6 +108,24 @@ func Diff(old, new *Config) Plan {
 	return p
 }
 
+// theSame returns the connections that are not only alike in both but the very same.
+func theSame(a, b *Config) map[*ike.Connection]bool {
+	same := map[*ike.Connection]bool{}
+	if a == nil || b == nil {
+		return same
+	}
+	in := make(map[*ike.Connection]bool, len(a.IKE.Connections))
+	for _, c := range a.IKE.Connections {
+		in[c] = true
+	}
+	for _, c := range b.IKE.Connections {
+		if in[c] {
+			same[c] = true
+		}
+	}
+	return same
+}
+
 // index returns the values of the items.
 func index(list []item) map[id]any {
 	m := make(map[id]any, len(list))
@@ -114,13 +138,17 @@ func index(list []item) map[id]any {
 // items lists what a configuration holds, less what says where it was written:
 // a line that has moved is not a change. Nor do our own certificates change a
 // connection: their files are items, and count at the next authentication.
-func items(c *Config) []item {
+// Connections in skip are left out.
+func items(c *Config, skip map[*ike.Connection]bool) []item {
 	if c == nil {
 		return nil
 	}
 	var out []item
 	add := func(kind Kind, name string, value any) { out = append(out, item{id{kind, name}, value, ""}) }
 	for _, conn := range c.IKE.Connections {
+		if skip[conn] {
+			continue
+		}
 		bare := *conn
 		bare.Source, bare.Lines, bare.Children = "", nil, nil
 		bare.Local.Terms.Certs, bare.Local.Terms.Pubkeys = nil, nil

@@ -17,6 +17,7 @@ type Files struct {
 	read    *loader // what is wrong in the files is in it
 	folders *loader // the credentials beside them; nil until somebody needs them
 	known   map[*settings.Section]readConnection
+	checked checked
 }
 
 // ReadFiles reads a configuration file and all that it includes; without a path, the installed ones. What is wrong in
@@ -61,6 +62,27 @@ func readFrom(s source) (*Files, error) {
 // Beside returns the configuration that the files and what VICI clients have loaded make together. The error joins every
 // fault found, each with its file and line.
 func (f *Files) Beside(p *Loaded) (*Config, error) {
+	l := f.together(p)
+	l.checkPools()
+	l.checkSharedPolicies()
+	l.checkInterfaces()
+	return l.result()
+}
+
+// Edited is Beside for one thing more that a client has loaded. It does not point out where connections are at odds with
+// each other, so as not to look at all of them for each one that is loaded: a reload does.
+func (f *Files) Edited(p *Loaded) (*Config, error) { return f.together(p).result() }
+
+func (l *loader) result() (*Config, error) {
+	if len(l.errs) > 0 {
+		l.sortErrors()
+		return nil, errors.Join(l.errs...)
+	}
+	return l.config, nil
+}
+
+// together makes one of what the files say and what clients have loaded, and checks each connection.
+func (f *Files) together(p *Loaded) *loader {
 	l := f.read.copy()
 	if p != nil {
 		l.hide(p)
@@ -69,14 +91,9 @@ func (f *Files) Beside(p *Loaded) (*Config, error) {
 	}
 	if l.creds.used {
 		l.add(f.credentials())
-		l.config.IKE.Credentials = l.store()
 	}
-	l.validate()
-	if len(l.errs) > 0 {
-		l.sortErrors()
-		return nil, errors.Join(l.errs...)
-	}
-	return l.config, nil
+	f.check(l, p)
+	return l
 }
 
 // credentials returns a loader of what is in the folders beside the files. They are read once.

@@ -20,9 +20,14 @@ import (
 // its methods return a changed copy. A nil Loaded is empty.
 type Loaded struct {
 	connections sections
-	authorities sections
 	pools       sections
 	policies    []loadedPolicy
+	*loadedCredentials
+}
+
+// loadedCredentials are replaced, not changed: as long as they are the same, so is what they are good for.
+type loadedCredentials struct {
+	authorities sections
 	secrets     []auth.Secret
 	ppks        []auth.Secret
 	keys        []loadedKey
@@ -47,10 +52,18 @@ type loadedKey struct {
 
 func (l *Loaded) clone() *Loaded {
 	if l == nil {
-		return &Loaded{}
+		return &Loaded{loadedCredentials: &loadedCredentials{}}
 	}
 	c := *l
 	return &c
+}
+
+// cloneCredentials is clone for who changes credentials.
+func (l *Loaded) cloneCredentials() *Loaded {
+	c := l.clone()
+	credentials := *c.loadedCredentials
+	c.loadedCredentials = &credentials
+	return c
 }
 
 // WithConnection adds a connection, or replaces that of its name, in the files too. One that is loaded already changes
@@ -91,7 +104,7 @@ func (l *Loaded) WithoutPool(name string) *Loaded {
 
 // WithAuthority is WithConnection for an authority.
 func (l *Loaded) WithAuthority(s *settings.Section) *Loaded {
-	c := l.clone()
+	c := l.cloneCredentials()
 	if c.authorities.has(s) {
 		return l
 	}
@@ -101,14 +114,14 @@ func (l *Loaded) WithAuthority(s *settings.Section) *Loaded {
 
 // WithoutAuthority takes an authority away that a client has loaded.
 func (l *Loaded) WithoutAuthority(name string) *Loaded {
-	c := l.clone()
+	c := l.cloneCredentials()
 	c.authorities = c.authorities.without(name)
 	return c
 }
 
 // WithSecret adds a pre-shared key, or replaces that of its name.
 func (l *Loaded) WithSecret(s auth.Secret) *Loaded {
-	c := l.clone()
+	c := l.cloneCredentials()
 	if hasSecret(c.secrets, s) {
 		return l
 	}
@@ -118,7 +131,7 @@ func (l *Loaded) WithSecret(s auth.Secret) *Loaded {
 
 // WithPPK adds a post-quantum pre-shared key (RFC 8784), or replaces that of its name.
 func (l *Loaded) WithPPK(s auth.Secret) *Loaded {
-	c := l.clone()
+	c := l.cloneCredentials()
 	if hasSecret(c.ppks, s) {
 		return l
 	}
@@ -128,7 +141,7 @@ func (l *Loaded) WithPPK(s auth.Secret) *Loaded {
 
 // WithoutSecret takes a pre-shared key away, of either kind.
 func (l *Loaded) WithoutSecret(name string) *Loaded {
-	c := l.clone()
+	c := l.cloneCredentials()
 	c.secrets, c.ppks = withoutSecret(c.secrets, name), withoutSecret(c.ppks, name)
 	return c
 }
@@ -165,7 +178,7 @@ func (l *Loaded) WithKey(data []byte) (c *Loaded, id string, err error) {
 
 // WithoutKey takes a private key away.
 func (l *Loaded) WithoutKey(id string) *Loaded {
-	c := l.clone()
+	c := l.cloneCredentials()
 	c.keys = slices.DeleteFunc(slices.Clone(c.keys), func(k loadedKey) bool { return strings.EqualFold(k.id, id) })
 	return c
 }
@@ -176,7 +189,7 @@ func (l *Loaded) WithCertificate(data []byte, ca bool) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := l.clone()
+	c := l.cloneCredentials()
 	if ca {
 		c.cas = united(c.cas, certs, (*x509.Certificate).Equal)
 	} else {
@@ -202,7 +215,7 @@ func (l *Loaded) WithOCSPSigner(data []byte) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := l.clone()
+	c := l.cloneCredentials()
 	c.signers = united(c.signers, certs, (*x509.Certificate).Equal)
 	return c, nil
 }
@@ -214,7 +227,7 @@ func (l *Loaded) WithPublicKey(data []byte) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := l.clone()
+	c := l.cloneCredentials()
 	c.pubkeys = united(c.pubkeys, []crypto.PublicKey{key}, func(a, b crypto.PublicKey) bool {
 		e, ok := a.(interface{ Equal(crypto.PublicKey) bool })
 		return ok && e.Equal(b)
@@ -231,7 +244,7 @@ func (l *Loaded) WithCRL(data []byte) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := l.clone()
+	c := l.cloneCredentials()
 	c.crls = slices.Clone(c.crls)
 	for _, n := range crls {
 		c.crls = slices.DeleteFunc(c.crls, func(o *x509.RevocationList) bool {
@@ -245,7 +258,8 @@ func (l *Loaded) WithCRL(data []byte) (*Loaded, error) {
 // WithoutCredentials takes everything away that clients loaded but connections, authorities and pools.
 func (l *Loaded) WithoutCredentials() *Loaded {
 	c := l.clone()
-	return &Loaded{connections: c.connections, authorities: c.authorities, pools: c.pools, policies: c.policies}
+	c.loadedCredentials = &loadedCredentials{authorities: c.authorities}
+	return c
 }
 
 // After returns what stays when the files have been read anew into c: the
@@ -254,7 +268,7 @@ func (l *Loaded) After(c *Config) *Loaded {
 	if l == nil {
 		return nil
 	}
-	n := l.clone()
+	n := l.cloneCredentials()
 	n.connections = remaining(n.connections, c.IKE.Connections, connectionName)
 	n.policies = n.policiesAfter(c)
 	n.pools = remaining(n.pools, c.IKE.Pools, poolName)

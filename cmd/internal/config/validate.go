@@ -8,21 +8,65 @@ import (
 	"github.com/ipsecd/ipsecd/ike/auth"
 )
 
-// validate checks what concerns several sections.
-func (l *loader) validate() {
-	for i, c := range l.config.IKE.Connections {
+// checked remembers what checking each connection has found, as long as the credentials are the same.
+type checked struct {
+	with     *loadedCredentials
+	folders  bool        // those of the folders, too
+	store    *auth.Store // nil: nobody needs it
+	verdicts map[*ike.Connection]verdict
+}
+
+// verdict is what checking a connection has found.
+type verdict struct {
+	connection *ike.Connection // to be used in its place
+	errs       []error
+	warnings   []Warning
+}
+
+// check makes the Store and checks each connection that has not been checked with the same credentials before.
+func (f *Files) check(l *loader, p *Loaded) {
+	var with *loadedCredentials
+	if p != nil {
+		with = p.loadedCredentials
+	}
+	k, conns := &f.checked, l.config.IKE.Connections
+	if k.verdicts == nil || k.with != with || k.folders != l.creds.used || len(k.verdicts) > 2*len(conns) {
+		*k = checked{with: with, folders: l.creds.used, verdicts: map[*ike.Connection]verdict{}}
+		if l.creds.used {
+			k.store = l.store()
+		}
+	}
+	l.config.IKE.Credentials = k.store
+	faulty := len(l.errs) > 0
+	for i, c := range conns {
 		if c.OnlyShunts() {
 			continue // no peer is ever spoken to
 		}
-		l.checkStart(c)
-		l.checkSecret(c)
-		l.checkPPK(c)
-		l.config.IKE.Connections[i] = l.checkCertificates(c)
-		l.checkEndpoints(c)
+		v, ok := k.verdicts[c]
+		if !ok {
+			v = l.verdict(c, faulty)
+			k.verdicts[c] = v
+		}
+		conns[i] = v.connection
+		l.errs = append(l.errs, v.errs...)
+		l.config.Warnings = append(l.config.Warnings, v.warnings...)
 	}
-	l.checkPools()
-	l.checkSharedPolicies()
-	l.checkInterfaces()
+	if faulty {
+		k.verdicts = nil // they are incomplete
+	}
+}
+
+// verdict checks a connection.
+func (l *loader) verdict(c *ike.Connection, faulty bool) verdict {
+	part := l.blank()
+	part.checkStart(c)
+	part.checkSecret(c)
+	part.checkPPK(c)
+	if !faulty { // by a missing file, most likely
+		c = part.checkCertificates(c)
+	}
+	part.checkEndpoints(c)
+	return verdict{c, part.errs, part.config.Warnings}
 }
 
 // checkStart refuses to start what has nowhere to connect to, and points out a

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"reflect"
 	"slices"
 
 	"github.com/ipsecd/ipsecd/cmd/internal/config"
@@ -65,6 +66,7 @@ type fixture struct {
 // left beside them.
 func (in *installer) takeOver(f fixture, traps []trap) error {
 	in.guards, in.shunts, in.traps = xfrm.Protect(f.guards, interfaceNames(f.interfaces)), f.shunts, traps
+	in.fixture = f
 	in.policies.fix(in.guards)
 	in.policies.fix(in.shunts)
 	in.policies.fix(flat(in.traps))
@@ -81,8 +83,12 @@ func (in *installer) takeOver(f fixture, traps []trap) error {
 	return err
 }
 
-// reconfigure makes guards, shunts and interfaces those of a new configuration.
+// reconfigure makes guards, shunts and interfaces those of a new configuration. When they are as before there is nothing
+// to do: what somebody else has changed, the audit repairs.
 func (in *installer) reconfigure(f fixture) error {
+	if reflect.DeepEqual(f, in.fixture) {
+		return nil
+	}
 	dump, err := in.kernel.Interfaces()
 	if err != nil {
 		return fmt.Errorf("reading interfaces: %w", err)
@@ -102,7 +108,7 @@ func (in *installer) reconfigure(f fixture) error {
 		in.policies.fix(have)
 		return err
 	}
-	in.guards, in.shunts = want[:len(want)-len(f.shunts)], f.shunts
+	in.guards, in.shunts, in.fixture = want[:len(want)-len(f.shunts)], f.shunts, f
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,7 +106,7 @@ func (d *Daemon) Reload(ctx context.Context, dryRun bool) (string, error) {
 		return plan, nil
 	}
 	d.openCharonLogs(c)
-	logWarnings(d.log, c)
+	logWarnings(d.log, c.Warnings)
 	if err := d.apply(ctx, c); err != nil {
 		return "", err
 	}
@@ -120,7 +121,9 @@ func (d *Daemon) Reload(ctx context.Context, dryRun bool) (string, error) {
 // apply makes c the configuration. The caller holds reloadMu.
 func (d *Daemon) apply(ctx context.Context, c *config.Config) error {
 	if err := d.kernel.call(ctx, func(in *installer) error {
-		in.owner.ReqIDs = append(in.owner.ReqIDs, ownerOf(c).ReqIDs...) // the old ones are still in use
+		in.owner.ReqIDs = slices.Concat(in.owner.ReqIDs, ownerOf(c).ReqIDs) // the old ones are still in use
+		slices.Sort(in.owner.ReqIDs)
+		in.owner.ReqIDs = slices.Compact(in.owner.ReqIDs)
 		in.report("virtual addresses", in.virtual.configure(c.Routing.VirtualIPs))
 		in.report("source routes", in.routes.configure(c.Routing.SourceRoutes, waysOf(c)))
 		return in.reconfigure(fixtureOf(c))
@@ -133,16 +136,15 @@ func (d *Daemon) apply(ctx context.Context, c *config.Config) error {
 	d.fetcher.Configure(revocation.Options(c.Revocation))
 	d.setAcquireExpiry(c)
 	d.router.configure(d.routerConfig(c))
-	var traps []trap
 	err := d.loop.call(ctx, func(now time.Time, e *ike.Engine) {
 		e.HandleEvent(now, ike.Reconfigure{Config: d.engineConfig(c)})
 		if !reflect.DeepEqual(old.Routing.Ways, c.Routing.Ways) {
 			d.readAddresses(now, e, c)
 		}
-		traps = trapsOf(c, e.ReqID, sourceOf(c))
+		d.laid = trapsOf(c, e.ReqID, sourceOf(c), d.laid)
 	})
 	if err != nil {
 		return err
 	}
-	return d.kernel.call(ctx, func(in *installer) error { return in.setTraps(traps) })
+	return d.kernel.call(ctx, func(in *installer) error { return in.setTraps(d.laid) })
 }

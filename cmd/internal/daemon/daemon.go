@@ -52,6 +52,7 @@ type Daemon struct {
 
 	reloadMu sync.Mutex    // one reload at a time
 	files    *config.Files // as they were read at the start or by the last reload; of who holds reloadMu
+	laid     []trap        // of the configuration in force; likewise
 	config   atomic.Pointer[config.Config]
 	loaded   atomic.Pointer[config.Loaded] // by VICI clients; nil: nothing
 	engine   atomic.Pointer[ike.Snapshot]
@@ -80,7 +81,7 @@ func Run(ctx context.Context, opts Options) (*handover.Bundle, error) {
 	opts.Log = slog.New(charon.Handler(opts.Log.Handler()))
 	d := &Daemon{charon: charon, files: files, opts: opts, log: opts.Log, started: time.Now(), notes: newNotes(opts.Log), router: newRouter(opts.Log, opts.LogLevel)}
 	d.openCharonLogs(c)
-	logWarnings(d.log, c)
+	logWarnings(d.log, c.Warnings)
 	d.config.Store(c)
 	d.reload.Store(&status.Reload{At: d.started, OK: true, SuccessAt: d.started})
 	d.engine.Store(&ike.Snapshot{Taken: d.started})
@@ -141,7 +142,8 @@ func (d *Daemon) prepare(ctx context.Context, c *config.Config) error {
 	if err := in.keepLeftovers(reqidsOf(c, engine.ReqID)); err != nil {
 		return fmt.Errorf("looking at the kernel's IPsec state: %w", err)
 	}
-	if err := in.takeOver(fixtureOf(c), trapsOf(c, engine.ReqID, sourceOf(c))); err != nil {
+	d.laid = trapsOf(c, engine.ReqID, sourceOf(c), nil)
+	if err := in.takeOver(fixtureOf(c), d.laid); err != nil {
 		return fmt.Errorf("taking over the kernel's IPsec state: %w", err)
 	}
 	d.kernel = newKernelLoop(in, events, d.counted.Store)
@@ -332,8 +334,8 @@ func (d *Daemon) openCharonLogs(c *config.Config) {
 	}
 }
 
-func logWarnings(log *slog.Logger, c *config.Config) {
-	for _, w := range c.Warnings {
+func logWarnings(log *slog.Logger, list []config.Warning) {
+	for _, w := range list {
 		log.Warn(w.String())
 	}
 }

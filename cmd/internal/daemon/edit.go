@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"github.com/ipsecd/ipsecd/cmd/internal/config"
 )
@@ -18,7 +19,7 @@ func (d *Daemon) Edit(ctx context.Context, change func(*config.Loaded) (*config.
 	if err != nil || next == before {
 		return err
 	}
-	c, err := d.files.Beside(next)
+	c, err := d.files.Edited(next)
 	if err != nil {
 		return err
 	}
@@ -28,10 +29,23 @@ func (d *Daemon) Edit(ctx context.Context, change func(*config.Loaded) (*config.
 		return err
 	}
 	d.loaded.Store(next)
+	logWarnings(d.log, newWarnings(old, c))
 	if d.log.Enabled(ctx, slog.LevelDebug) {
 		d.log.Debug("configuration changed over VICI", "changes", config.Diff(old, c).String())
 	}
 	return nil
+}
+
+// newWarnings are those of c that old does not have.
+func newWarnings(old, c *config.Config) []config.Warning {
+	if len(c.Warnings) == 0 {
+		return nil
+	}
+	known := make(map[config.Warning]bool, len(old.Warnings))
+	for _, w := range old.Warnings {
+		known[w] = true
+	}
+	return slices.DeleteFunc(slices.Clone(c.Warnings), func(w config.Warning) bool { return known[w] })
 }
 
 // readAnew reads the files. What clients have loaded stays where the files do not say

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/strongswan/govici/vici"
+
+	"github.com/ipsecd/ipsecd/xfrm"
 )
 
 // connections returns the configured connections, by name, as list-conns tells them.
@@ -90,5 +92,49 @@ func TestLoadConnLeavesTheFilesAlone(t *testing.T) {
 	slices.Sort(names)
 	if got := strings.Join(names, " "); got != "loop one three two" {
 		t.Errorf("connections: %s", got)
+	}
+}
+
+// The traps of one connection come and go beside those of others.
+func TestLoadConnLaysItsTrapsAlone(t *testing.T) {
+	p := startPeer(t, true, "none", canary)
+	networks := func() string {
+		policies, err := p.kernel.Policies()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, o := range policies {
+			if o.Dir == xfrm.DirOut {
+				list = append(list, o.Selector.Dst.String())
+			}
+		}
+		slices.Sort(list)
+		listed, err := p.stream(t, "list-policies", "list-policy", "trap", "yes")
+		if err != nil || len(listed) != len(list) {
+			t.Errorf("list-policies has %v, the kernel %v (%v)", listed, list, err)
+		}
+		return strings.Join(list, " ")
+	}
+	unload := func(name string) {
+		if _, err := p.call(t, "unload-conn", "name", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		do   func()
+		want string
+	}{
+		{func() { p.loadConn(t, "one", "10.0.1.0/24", "trap") }, "10.0.1.0/24"},
+		{func() { p.loadConn(t, "two", "10.0.2.0/24", "trap") }, "10.0.1.0/24 10.0.2.0/24"},
+		{func() { p.loadConn(t, "three", "10.0.3.0/24", "none") }, "10.0.1.0/24 10.0.2.0/24"},
+		{func() { p.loadConn(t, "one", "10.0.4.0/24", "trap") }, "10.0.2.0/24 10.0.4.0/24"},
+		{func() { p.loadConn(t, "two", "10.0.2.0/24", "none") }, "10.0.4.0/24"},
+		{func() { unload("one") }, ""},
+	} {
+		step.do()
+		if got := networks(); got != step.want {
+			t.Errorf("traps for %q, want %q", got, step.want)
+		}
 	}
 }

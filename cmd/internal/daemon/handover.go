@@ -140,7 +140,7 @@ func (d *Daemon) inherit(engine *ike.Engine, in *installer) error {
 		}
 		switch a := a.(type) {
 		case ike.Trap: // with the first policies, so that nothing leaves in the clear
-			in.armed[status.ChildName{Connection: a.Child.Connection, Child: a.Child.Config.Name}] = trap{a.Child, trapPolicies(a.Child)}
+			in.armed[status.ChildName{Connection: a.Child.Connection, Child: a.Child.Config.Name}] = newTrap(nil, a.Child)
 		case ike.VirtualAddrs:
 			in.report("virtual address", in.virtual.set(a))
 		case ike.UpDown:

@@ -26,6 +26,7 @@ type installer struct {
 	children  map[uint32]*installed // by ike.ChildSA.ID
 	bySPI     map[xfrm.SAID]uint32  // SA -> child
 	policies  policyTable
+	fixture   fixture                   // of the configuration in force
 	guards    []xfrm.Policy             // of protect
 	shunts    []xfrm.Policy             // of children with mode = pass or drop
 	traps     []trap                    // of start_action = trap

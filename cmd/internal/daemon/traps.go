@@ -15,24 +15,31 @@ import (
 // trap is a child whose policies are installed without an SA: its first packet asks
 // for one, and waits in the kernel.
 type trap struct {
-	sa       *ike.ChildSA // without SPIs and keys
+	of       *ike.Connection // whose child it is; nil: the engine's wish
+	sa       *ike.ChildSA    // without SPIs and keys
 	policies []xfrm.Policy
 }
 
-func newTrap(sa *ike.ChildSA) trap { return trap{sa, trapPolicies(sa)} }
+func newTrap(of *ike.Connection, sa *ike.ChildSA) trap { return trap{of, sa, trapPolicies(sa)} }
 
 // trapsOf returns the traps of a configuration. reqid is the engine's number of
-// a child, by which an acquire finds it.
-func trapsOf(c *config.Config, reqid func(connection, child string) uint32, source func(netip.Addr) netip.Addr) []trap {
+// a child, by which an acquire finds it. Those of before whose connections are the very same stay.
+func trapsOf(c *config.Config, reqid func(connection, child string) uint32, source func(netip.Addr) netip.Addr, before []trap) []trap {
+	known := make(map[*ike.ChildConfig]trap, len(before))
+	for _, t := range before {
+		known[t.sa.Config] = t
+	}
 	var out []trap
 	for _, conn := range c.IKE.Connections {
 		for _, ch := range conn.Children {
 			if !ch.StartAction.Traps() || ch.Mode.Shunt() || !ch.Trappable(conn) {
 				continue
 			}
-			if sa, ok := trapSA(conn, ch, source); ok {
+			if t, ok := known[ch]; ok && t.of == conn {
+				out = append(out, t)
+			} else if sa, ok := trapSA(conn, ch, source); ok {
 				sa.ReqID = reqid(conn.Name, ch.Name)
-				t := newTrap(sa)
+				t := newTrap(conn, sa)
 				if !ch.TrapsInbound(conn) {
 					t.policies = slices.DeleteFunc(t.policies, func(p xfrm.Policy) bool { return p.Dir != xfrm.DirOut })
 				}
@@ -103,10 +110,27 @@ func trapPolicies(sa *ike.ChildSA) []xfrm.Policy {
 // setTraps makes the traps of start_action those given. Policies that CHILD_SAs use stay in
 // their form.
 func (in *installer) setTraps(traps []trap) error {
-	have, want := flat(in.traps), flat(traps)
+	gone, added := others(in.traps, traps), others(traps, in.traps)
 	in.traps = traps
+	if len(gone)+len(added) == 0 {
+		return nil
+	}
 	defer in.publishTraps()
-	return in.setFixed(have, want)
+	return in.setFixed(flat(gone), flat(added))
+}
+
+// others returns those of list that are not among known.
+func others(list, known []trap) (out []trap) {
+	in := make(map[*ike.ChildSA]bool, len(known))
+	for _, t := range known {
+		in[t.sa] = true
+	}
+	for _, t := range list {
+		if !in[t.sa] {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // publishTraps tells the status which traps there are.
@@ -146,7 +170,7 @@ func flat(traps []trap) []xfrm.Policy {
 // arm sets a trap by the engine's wish (dpd_action or close_action = trap).
 func (in *installer) arm(sa *ike.ChildSA) error {
 	name := status.ChildName{Connection: sa.Connection, Child: sa.Config.Name}
-	old, t := in.armed[name], newTrap(sa)
+	old, t := in.armed[name], newTrap(nil, sa)
 	in.armed[name] = t
 	defer in.publishTraps()
 	return in.setFixed(old.policies, t.policies)

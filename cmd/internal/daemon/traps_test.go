@@ -28,7 +28,7 @@ func TestTrapHoldsTraffic(t *testing.T) {
 	r := newRig(t)
 	c := trapConfig()
 	reqid := xfrm.DefaultOwner.ReqIDBase + 9
-	traps := trapsOf(c, func(string, string) uint32 { return reqid }, nil)
+	traps := trapsOf(c, func(string, string) uint32 { return reqid }, nil, nil)
 	if err := r.setTraps(traps); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestTrapWithoutAnAddress(t *testing.T) {
 	conn.Children[0].LocalTS = []ike.TrafficSelector{ike.PrefixSelector(netip.MustParsePrefix("10.1.0.0/16"))}
 	r := newRig(t)
 	nowhere := func(netip.Addr) netip.Addr { return netip.Addr{} }
-	if err := r.setTraps(trapsOf(c, func(string, string) uint32 { return xfrm.DefaultOwner.ReqIDBase + 1 }, nowhere)); err != nil {
+	if err := r.setTraps(trapsOf(c, func(string, string) uint32 { return xfrm.DefaultOwner.ReqIDBase + 1 }, nowhere, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.lines("dir out", "10.1.0.0/16", "10.9.0.0/16"); len(got) != 1 {
@@ -81,12 +81,12 @@ func TestTrapOfGeneratedNumbers(t *testing.T) {
 	child := c.IKE.Connections[0].Children[0]
 	reqid := func(string, string) uint32 { return 9 }
 	child.MarkInBy, child.MarkIn.Mask = ike.NumberEach, 0xff
-	traps := trapsOf(c, reqid, nil)
+	traps := trapsOf(c, reqid, nil, nil)
 	if len(traps) != 1 || len(traps[0].policies) != 1 || traps[0].policies[0].Dir != xfrm.DirOut {
 		t.Errorf("mark_in = %%unique: %+v", traps)
 	}
 	child.MarkOutBy, child.MarkOut.Mask = ike.NumberEach, 0xff
-	if traps := trapsOf(c, reqid, nil); len(traps) > 0 {
+	if traps := trapsOf(c, reqid, nil, nil); len(traps) > 0 {
 		t.Errorf("mark_out = %%unique: %+v", traps)
 	}
 }
