@@ -73,6 +73,14 @@ func (l *loader) pool(s *settings.Section) {
 	l.config.IKE.Pools = append(l.config.IKE.Pools, p)
 }
 
+// SameAddresses reports whether a section describes a pool of the addresses that p has. One in error does not: it is
+// for who reads it to say so.
+func SameAddresses(p *ike.Pool, s *settings.Section) bool {
+	v, _ := s.Value("addrs")
+	base, size, err := poolRange(v.Text)
+	return err == nil && base == p.Base && size == p.Size
+}
+
 // poolRange reads addrs: a network, of which the first and the last address are left out, or less of it from an
 // address in it on; a range; or one address. "%config" leaves the choice to the peer.
 func poolRange(s string) (base netip.Addr, size uint32, err error) {

@@ -4,19 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strconv"
 
 	"github.com/ipsecd/ipsecd/cmd/internal/config"
+	"github.com/ipsecd/ipsecd/cmd/internal/status"
 	"github.com/ipsecd/ipsecd/ike"
 )
 
-// loadPool adds or replaces the pool that the one section of the request describes. Leases of addresses that the
-// pool still has stay.
+// loadPool adds the pool that the one section of the request describes, or replaces that of its name. While peers have
+// addresses of it, only its attributes can be replaced, as with charon.
 func (c *call) loadPool() error {
 	s, err := c.only("pool")
 	if err != nil {
 		return err
+	}
+	if p, ok := findPool(c.ctl.Status(), s.Name); ok && p.Online > 0 && !config.SameAddresses(p.Config, s) {
+		return fmt.Errorf("vici pool %s has online leases, unable to replace; swanctl --list-pools --leases names the peers: terminate their SAs first", cut(s.Name))
 	}
 	return c.edit(func(l *config.Loaded) (*config.Loaded, error) { return l.WithPool(s), nil })
 }
@@ -27,17 +30,25 @@ func (c *call) unloadPool() error {
 	if name == "" {
 		return errors.New("missing pool name to unload")
 	}
-	pools := c.ctl.Status().Engine.Pools
-	i := slices.IndexFunc(pools, func(p ike.PoolInfo) bool { return p.Config.Name == name })
+	p, ok := findPool(c.ctl.Status(), name)
 	switch {
-	case i < 0:
+	case !ok:
 		return fmt.Errorf("%s not found", cut(name))
-	case pools[i].Online > 0:
+	case p.Online > 0:
 		return fmt.Errorf("%s has online leases, unable to unload", cut(name))
-	case !config.SwanctlPool(pools[i].Config):
-		return fmt.Errorf("%s is in %s: take it away there, and reload", cut(name), pools[i].Config.Source)
+	case !config.SwanctlPool(p.Config):
+		return fmt.Errorf("%s is in %s: take it away there, and reload", cut(name), p.Config.Source)
 	}
 	return c.edit(func(l *config.Loaded) (*config.Loaded, error) { return l.WithoutPool(name), nil })
+}
+
+func findPool(st *status.Status, name string) (ike.PoolInfo, bool) {
+	for _, p := range st.Engine.Pools {
+		if p.Config.Name == name {
+			return p, true
+		}
+	}
+	return ike.PoolInfo{}, false
 }
 
 // getPools answers the pools that swanctl's files or clients have brought, as charon does: swanctl unloads those that

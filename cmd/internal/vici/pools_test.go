@@ -2,6 +2,8 @@ package vici
 
 import (
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,6 +56,35 @@ func TestUnloadPoolInUse(t *testing.T) {
 	for name, want := range map[string]string{"rw": "rw has online leases, unable to unload", "10.4.0.0/24": "/etc/ipsec.conf:9"} {
 		if _, got := c.call("unload-pool", "name", name); !strings.Contains(got, "success=no") || !strings.Contains(got, want) {
 			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// A pool that peers have addresses of can get other attributes, and no other addresses. Where nobody has one, it can.
+func TestLoadPoolInUse(t *testing.T) {
+	for _, tt := range []struct {
+		addrs  string
+		online int
+		want   string // of swanctl
+	}{
+		{"10.3.0.0/24", 1, "loaded pool 'rw'"},
+		{"10.3.0.0/25", 1, "loading pool 'rw' failed: vici pool rw has online leases, unable to replace"},
+		{"10.3.0.0/25", 0, "loaded pool 'rw'"},
+	} {
+		st := withPools()
+		st.Engine.Pools[0].Online = tt.online
+		ctl := statustest.NewControl(st)
+		file := filepath.Join(t.TempDir(), "swanctl.conf")
+		if err := os.WriteFile(file, []byte("pools {\n rw { addrs = "+tt.addrs+"\n dns = 10.1.0.53\n }\n}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := swanctl(t, ctl, "--load-pools", "--file", file)
+		loaded := strings.HasPrefix(tt.want, "loaded")
+		if !strings.Contains(got, tt.want) || (err == nil) != loaded {
+			t.Errorf("%s with %d leases: %v, %s", tt.addrs, tt.online, err, got)
+		}
+		if pools := ctl.Status().Config.IKE.Pools; (len(pools) == 1) != loaded {
+			t.Errorf("%s with %d leases: %+v", tt.addrs, tt.online, pools)
 		}
 	}
 }
