@@ -180,6 +180,8 @@ func (r *reader) terms(side string, t *auth.Terms) {
 	t.Certs = append(r.certList("certs", folderCerts), r.certSections("cert", folderCerts)...)
 	t.Pubkeys = r.pubkeyList("pubkeys")
 	if side == "local" {
+		r.warnUnsupported(unsupportedLocal)
+		r.warnSections("cacert", unsupportedLocal["cacerts"].effect)
 		return
 	}
 	t.CACerts = append(r.certList("cacerts", folderCAs), r.certSections("cacert", folderCAs)...)

@@ -231,7 +231,6 @@ func TestCredentialErrors(t *testing.T) {
 		{"certs = gw.pem", "pubkeys = gone", `connections.hq.remote.pubkeys = "gone": there is no file /etc/swanctl/pubkey/gone`},
 		{"certs = gw.pem", "revocation = maybe", `expected one of ifuri, relaxed, strict`},
 		{"certs = gw.pem", "auth = rsa-md5", `"md5" is neither a key size nor a hash`},
-		{"certs = gw.pem\ncacerts = ca.pem", "", `unknown key connections.hq.local.cacerts`},
 		{"certs = gw.pem", "id = C=CH, XX=1", `"XX" is no attribute of a distinguished name`},
 		{"certs = gw.pem\nauth = rsa", "", `the certificate of 'O=Test, CN=gw.example': its key is ECDSA, and auth = rsa is demanded`},
 		{"cert1 { slot = 1\n}", "", `cert1 has no file; certificates on smartcards are not supported yet`},

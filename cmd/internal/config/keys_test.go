@@ -83,7 +83,7 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 			}
 		}
 	}
-	for _, table := range []map[string]unsupported{unsupportedConnection, unsupportedAuth, unsupportedAuthority, unsupportedChild} {
+	for _, table := range []map[string]unsupported{unsupportedConnection, unsupportedAuth, unsupportedLocal, unsupportedAuthority, unsupportedChild} {
 		for key := range table {
 			if !strings.Contains(chapters["swanctl.conf"], "`"+key+"`") {
 				t.Errorf("docs/configuration.md does not say that %s is not honoured", key)

@@ -29,6 +29,14 @@ var unsupportedAuth = map[string]unsupported{
 	"xauth_id": {effect: "set the identity for XAuth"},
 }
 
+// unsupportedLocal are keys of remote that charon takes in local, too.
+var unsupportedLocal = map[string]unsupported{
+	"cacerts":     {effect: "name the CAs of the peer's certificate if it were in remote"},
+	"ca_id":       {effect: "name the CA of the peer's certificate if it were in remote"},
+	"cert_policy": {effect: "demand policies of the peer's certificate if it were in remote"},
+	"revocation":  {[]string{"relaxed"}, "say how strictly the peer's certificate is checked if it were in remote"},
+}
+
 var unsupportedAuthority = map[string]unsupported{
 	"cert_uri_base": {effect: "say where peers find certificates"},
 	"handle":        {effect: "name a certificate on a smartcard"},
@@ -55,6 +63,16 @@ func (r *reader) warnUnsupported(table map[string]unsupported) {
 			continue
 		}
 		r.warn(k.Value.Position, "%s.%s is not honoured; it would %s", r.path, k.Name, u.effect)
+	}
+}
+
+// warnSections warns about sections whose names begin so.
+func (r *reader) warnSections(prefix, effect string) {
+	for _, s := range r.sec.Sections() {
+		if strings.HasPrefix(s.Name, prefix) {
+			r.known[s.Name] = true
+			r.warn(s.Position, "%s.%s is not honoured; it would %s", r.path, s.Name, effect)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ func TestKeysNotHonouredAreWarnedAbout(t *testing.T) {
 		{unsupportedConnection, fmt.Sprintf(minimal, "%s", ""), "connections.hq."},
 		{unsupportedChild, fmt.Sprintf(minimal, "", "%s"), "connections.hq.children.net."},
 		{unsupportedAuth, strings.Replace(fmt.Sprintf(minimal, "", ""), "remote { auth = psk }", "remote { auth = psk\n%s\n}", 1), "connections.hq.remote."},
+		{unsupportedLocal, strings.Replace(fmt.Sprintf(minimal, "", ""), "local { auth = psk }", "local { auth = psk\n%s\n}", 1), "connections.hq.local."},
 	} {
 		for key, u := range table.keys {
 			load := func(value string) []string {
@@ -45,6 +46,13 @@ func TestKeysNotHonouredAreWarnedAbout(t *testing.T) {
 // The same of secrets and sections.
 func TestSectionsNotHonouredAreWarnedAbout(t *testing.T) {
 	text := fmt.Sprintf(minimal, "", "")
+	c, err := LoadFS(etc(strings.Replace(text, "local { auth = psk }", "local { auth = psk\ncacert-1 { file = ca.pem\n}\n}", 1)), DefaultPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := warnings(c); len(got) != 1 || !strings.Contains(got[0], "connections.hq.local.cacert-1 is not honoured; it would ") {
+		t.Errorf("%q", got)
+	}
 	for kind, use := range otherSecrets {
 		c, err := LoadFS(etc(text+"secrets { "+kind+"-x { secret = s } }\n"), DefaultPath)
 		if err != nil {

@@ -27,23 +27,26 @@ func (p *peer) connections(t *testing.T) map[string]*vici.Message {
 	return all
 }
 
+// section makes a section of keys and values, which may be lists and sections.
+func section(t testing.TB, kv ...any) *vici.Message {
+	t.Helper()
+	m := vici.NewMessage()
+	for i := 0; i < len(kv); i += 2 {
+		if err := m.Set(kv[i].(string), kv[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
 // loadConn loads a connection whose one child is for a network.
 func (p *peer) loadConn(t testing.TB, name, network, action string) {
 	t.Helper()
-	section := func(kv ...any) *vici.Message {
-		m := vici.NewMessage()
-		for i := 0; i < len(kv); i += 2 {
-			if err := m.Set(kv[i].(string), kv[i+1]); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return m
-	}
-	auth := section("auth", "psk")
-	child := section("remote_ts", []string{network}, "local_ts", []string{"10.200.0.0/16"}, "start_action", action)
-	conn := section("local_addrs", []string{"127.0.0.1"}, "remote_addrs", []string{"127.0.0.9"}, "local-1", auth, "remote-1", auth,
-		"children", section("net", child))
-	if _, err := p.session.Call(context.Background(), "load-conn", section(name, conn)); err != nil {
+	auth := section(t, "auth", "psk")
+	child := section(t, "remote_ts", []string{network}, "local_ts", []string{"10.200.0.0/16"}, "start_action", action)
+	conn := section(t, "local_addrs", []string{"127.0.0.1"}, "remote_addrs", []string{"127.0.0.9"}, "local-1", auth, "remote-1", auth,
+		"children", section(t, "net", child))
+	if _, err := p.session.Call(context.Background(), "load-conn", section(t, name, conn)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -136,5 +139,18 @@ func TestLoadConnLaysItsTrapsAlone(t *testing.T) {
 		if got := networks(); got != step.want {
 			t.Errorf("traps for %q, want %q", got, step.want)
 		}
+	}
+}
+
+// What a client loads and will not be honoured is in the log, once.
+func TestLoadConnWarns(t *testing.T) {
+	p := startPeer(t, true, "none", canary)
+	conn := section(t, "remote_addrs", "127.0.0.9", "local", section(t, "auth", "psk", "revocation", "strict"), "remote", section(t, "auth", "psk"), "children", section(t, "net", section(t)))
+	if _, err := p.session.Call(context.Background(), "load-conn", section(t, "one", conn)); err != nil {
+		t.Fatal(err)
+	}
+	p.loadConn(t, "two", "10.0.2.0/24", "none")
+	if n := strings.Count(p.log.String(), "VICI:1: connections.one.local.revocation is not honoured; it would "); n != 1 {
+		t.Errorf("%d warnings about revocation in local", n)
 	}
 }
