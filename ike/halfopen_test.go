@@ -76,7 +76,11 @@ func TestCookieBinding(t *testing.T) {
 		t.Error("a cookie is good for another address, SPI or nonce")
 	}
 	life := e.cfg.Timing.CookieLifetime
-	e.now = e.now.Add(life)
+	e.now = e.now.Add(2 * life)
+	if e.cookieValid(c, ip, spi, ni) {
+		t.Error("a cookie is good for ever, if nobody else is asked for one")
+	}
+	e.now = e.now.Add(-life)
 	e.newCookie(ip, spi, ni) // the secret changes
 	if !e.cookieValid(c, ip, spi, ni) {
 		t.Error("a cookie of the last secret is refused")

@@ -24,7 +24,7 @@ func twoConnections(t *testing.T) (ca, cb *Config) {
 	for i, cfg := range []*Config{ca, cb} {
 		gw := cfg.Connections[0]
 		gw.Proposals = proposals(t, suite.IKE, "aes128gcm16-prfsha256-x25519-ecp256-modp2048")
-		gw.Children[0].Proposals = proposals(t, suite.ESP, "aes128gcm16")
+		gw.Children[0].Proposals = proposals(t, suite.ESP, "aes128gcm16", "aes128-sha256", "null-sha256")
 		other, child := *gw, *gw.Children[0]
 		other.Name, child.Name = bystander, bystander
 		other.Children = []*ChildConfig{&child}

@@ -57,7 +57,8 @@ func TestIntAuth(t *testing.T) {
 		signed       [2][][]byte // requests and responses, as RFC 9242 wants them authenticated
 		fragments    int
 		secrets      []suite.Key
-		got, rest    []byte // AUTH, and the identity that it covers
+		used         []suite.Key // SK_d before the last exchange
+		got, rest    []byte      // AUTH, and the identity that it covers
 		spiI, spiR   wire.SPI
 		after        suite.Keys
 	)
@@ -74,6 +75,7 @@ func TestIntAuth(t *testing.T) {
 			}
 		case m.Exchange == wire.ExchangeIntermediate:
 			fragments++
+			used = append(used, p.a.e.sorted()[0].keys.SKd)
 			if whole {
 				i := 0
 				if from == p.b {
@@ -131,6 +133,11 @@ func TestIntAuth(t *testing.T) {
 		t.Errorf("AUTH is %x, want %x", got, want)
 	}
 	sameKeys(t, secretsOf(after), secretsOf(keys))
+	for _, k := range used {
+		if k.Len() != 0 {
+			t.Error("keys of an earlier exchange are kept")
+		}
+	}
 	p.settle()
 	p.wantUp(t)
 }

@@ -36,6 +36,7 @@ func TestCheckSA(t *testing.T) {
 		{"limit is 4096", func(s *xfrm.SA) { s.ReplayWindow = 4097 }},
 		{"outbound and has a replay window", func(s *xfrm.SA) { s.Dir = xfrm.DirOut }},
 		{"flags for outbound", func(s *xfrm.SA) { s.Flags = xfrm.NoPMTUDisc }},
+		{"flags for inbound", func(s *xfrm.SA) { s.Dir, s.ReplayWindow, s.Flags = xfrm.DirOut, 0, xfrm.DecapDSCP }},
 		{"UDP encapsulation", func(s *xfrm.SA) { s.MappingThreshold = time.Second }},
 		{"keepalives", func(s *xfrm.SA) { s.NATKeepalive = time.Second }},
 	} {
