@@ -162,7 +162,7 @@ func (s *session) load(command string, args *vici.Message) (*vici.Message, error
 		s.dump(command+" reply", m)
 	}
 	if text(m, "success") != "yes" {
-		return m, refusal{text(m, "errmsg")}
+		return m, refusal{errorText(m)}
 	}
 	return m, nil
 }

@@ -25,7 +25,7 @@ const folderPKCS12 = "pkcs12"
 // keyTypes are what is said of the keys of a folder; of others it is any.
 var keyTypes = map[string]string{"rsa": "rsa", "ecdsa": "ecdsa", "bliss": "bliss"}
 
-// privateKey loads a private key: one with a passphrase is decrypted here, any other is sent as it is.
+// privateKey loads a private key: one that can be read is sent in the form of its kind, any other, and all with --noprompt, as it is.
 func (c *credentials) privateKey(folder, path string, content []byte) {
 	var key crypto.Signer
 	if c.decrypt(folder, path, func(secret []byte) (err error) {
@@ -80,7 +80,7 @@ func encode(key crypto.Signer) (kind string, der []byte, err error) {
 // passphraseTries is how often a passphrase is asked for.
 const passphraseTries = 3
 
-// decrypt tries the passphrase of the file's section, or those that are asked for if one is needed. False: there was none, or not the right one.
+// decrypt tries the passphrase of the file's section, or none and then those that are asked for if one is needed. False: there was none, or not the right one.
 func (c *credentials) decrypt(folder, path string, try func(secret []byte) error, needed bool) bool {
 	name := filepath.Base(path)
 	if secret, ok := c.passphrase(folder, name); ok {
@@ -91,7 +91,12 @@ func (c *credentials) decrypt(folder, path string, try func(secret []byte) error
 		}
 		return err == nil
 	}
-	if !needed || c.has("noprompt") {
+	switch {
+	case c.has("noprompt"):
+		return false
+	case try(nil) == nil:
+		return true
+	case !needed:
 		return false
 	}
 	for range passphraseTries {

@@ -38,6 +38,8 @@ func refusing(b *vici.Builder) {
 type daemon struct {
 	script
 	listener net.Listener
+	pushed   map[string][]func(*vici.Builder) // events by their name, for who registers for them
+	hangUp   map[string]bool                  // after these
 
 	mu       sync.Mutex
 	requests []string
@@ -88,6 +90,14 @@ func (d *daemon) serve(c net.Conn) {
 		}
 		if kind == register || kind == unregister {
 			send(c, confirm, "", nil)
+			if kind == register {
+				for _, e := range d.pushed[name] {
+					send(c, event, name, e)
+				}
+				if d.hangUp[name] {
+					return
+				}
+			}
 			continue
 		}
 		d.mu.Lock()

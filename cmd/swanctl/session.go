@@ -116,5 +116,14 @@ func refused(command string, m *vici.Message) error {
 	if _, told := m.Get("success").(string); !told {
 		return nil
 	}
-	return &failure{exitFailed, fmt.Sprintf("%s failed: %s", command, text(m, "errmsg"))}
+	return &failure{exitFailed, fmt.Sprintf("%s failed: %s", command, errorText(m))}
+}
+
+// errorText is the daemon's reason, which may have several lines.
+func errorText(m *vici.Message) string {
+	lines := strings.Split(viciclient.Text(m, "errmsg"), "\n")
+	for i := range lines {
+		lines[i] = clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }

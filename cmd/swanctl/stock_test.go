@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -37,10 +39,24 @@ func (w world) args(args []string) []string {
 }
 
 // stockPlugins are those of libstrongswan itself, which need no further package.
-const stockPlugins = "aes sha2 sha1 random nonce x509 pubkey pkcs1 pkcs8 pem hmac gmp kdf"
+const stockPlugins = "aes sha2 sha1 md5 random nonce x509 pubkey pkcs1 pkcs8 pem hmac gmp kdf"
 
 // stock runs the stock swanctl.
 func (w world) stock(t *testing.T, args ...string) result {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := w.stockCommand(t, args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), out.String(), ownNoise.ReplaceAllString(errs.String(), "")}
+}
+
+// stockCommand is the stock swanctl, ready to be run.
+func (w world) stockCommand(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	path, err := exec.LookPath("swanctl")
 	if err != nil {
@@ -53,17 +69,12 @@ func (w world) stock(t *testing.T, args ...string) result {
 	if err := os.WriteFile(conf, []byte("swanctl { load = "+stockPlugins+" }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var out, errs bytes.Buffer
-	cmd := exec.Command(path, w.args(args)...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it waits for some peers for ever
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, path, w.args(args)...)
 	cmd.Args[0] = "swanctl"
 	cmd.Env = append(os.Environ(), "STRONGSWAN_CONF="+conf, "SWANCTL_DIR="+w.dir)
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return result{cmd.ProcessState.ExitCode(), out.String(), ownNoise.ReplaceAllString(errs.String(), "")}
+	return cmd
 }
 
 func exists(name string) bool {
@@ -77,13 +88,22 @@ var ownNoise = regexp.MustCompile(`(?m)^(plugin '|opening directory ).*\n`)
 // ours runs our own. Whoever asks for a passphrase gets none.
 func (w world) ours(t *testing.T, args ...string) result {
 	t.Helper()
-	return w.oursUntil(t, t.Context(), func(string) ([]byte, error) { return nil, errors.New("nobody is there") }, args...)
+	return w.oursUntil(t, t.Context(), nobody, args...)
 }
+
+func nobody(string) ([]byte, error) { return nil, errors.New("nobody is there") }
 
 func (w world) oursUntil(t *testing.T, ctx context.Context, ask func(string) ([]byte, error), args ...string) result {
 	t.Helper()
-	var out, errs bytes.Buffer
-	env := environment{stdout: &out, stderr: &errs, ask: ask, getenv: func(name string) string {
+	var out bytes.Buffer
+	status, errs := w.oursTo(t, ctx, &out, ask, args...)
+	return result{status, out.String(), errs}
+}
+
+func (w world) oursTo(t *testing.T, ctx context.Context, out io.Writer, ask func(string) ([]byte, error), args ...string) (status int, stderr string) {
+	t.Helper()
+	var errs bytes.Buffer
+	env := environment{stdout: out, stderr: &errs, ask: ask, getenv: func(name string) string {
 		switch name {
 		case "SWANCTL_DIR":
 			return w.dir
@@ -93,8 +113,8 @@ func (w world) oursUntil(t *testing.T, ctx context.Context, ask func(string) ([]
 		t.Errorf("the environment is asked for %s", name)
 		return ""
 	}}
-	status := run(ctx, append([]string{"swanctl"}, w.args(args)...), env)
-	return result{status, out.String(), errs.String()}
+	status = run(ctx, append([]string{"swanctl"}, w.args(args)...), env)
+	return status, errs.String()
 }
 
 // passing are times that run on from one run to the next.

@@ -19,7 +19,7 @@ func (w *Writer) OCSP(der []byte) error {
 		return errors.New("it is no OCSP response with an answer")
 	}
 	fmt.Fprintf(w.W, "\n  issuer:   \"%s\"\n", r.responder)
-	w.updates(r.answers[0].this, r.answers[0].next)
+	w.updates(r.produced, r.answers[0].next)
 	name := "responses:"
 	for _, a := range r.answers {
 		if w.Detailed {
@@ -33,16 +33,17 @@ func (w *Writer) OCSP(der []byte) error {
 // response is what is written of an OCSP response.
 type response struct {
 	responder string // by its name, or the hash of its key
+	produced  time.Time
 	answers   []answer
 }
 
 // answer is what was answered about one certificate.
 type answer struct {
-	serial     *big.Int
-	status     string
-	revoked    time.Time
-	reason     int
-	this, next time.Time
+	serial  *big.Int
+	status  string
+	revoked time.Time
+	reason  int
+	next    time.Time // zero: newer information is there at any time
 }
 
 func (a *answer) text(w *Writer) string {
@@ -64,7 +65,7 @@ func parseOCSP(der cryptobyte.String) (r response, ok bool) {
 		!octets.ReadASN1(&basic, cbasn1.SEQUENCE) || !basic.ReadASN1(&data, cbasn1.SEQUENCE) {
 		return r, false
 	}
-	if !data.SkipOptionalASN1(tagged(0).Constructed()) || !data.ReadAnyASN1(&id, &tag) || !data.SkipASN1(cbasn1.GeneralizedTime) || !data.ReadASN1(&list, cbasn1.SEQUENCE) {
+	if !data.SkipOptionalASN1(tagged(0).Constructed()) || !data.ReadAnyASN1(&id, &tag) || !data.ReadASN1GeneralizedTime(&r.produced) || !data.ReadASN1(&list, cbasn1.SEQUENCE) {
 		return r, false
 	}
 	if tag == tagged(1).Constructed() {
@@ -90,7 +91,7 @@ func readAnswer(list *cryptobyte.String) (a answer, ok bool) {
 	a.serial = new(big.Int)
 	if !list.ReadASN1(&single, cbasn1.SEQUENCE) || !single.ReadASN1(&id, cbasn1.SEQUENCE) || !id.SkipASN1(cbasn1.SEQUENCE) ||
 		!id.SkipASN1(cbasn1.OCTET_STRING) || !id.SkipASN1(cbasn1.OCTET_STRING) || !id.ReadASN1Integer(a.serial) || !single.ReadAnyASN1(&status, &tag) ||
-		!single.ReadASN1GeneralizedTime(&a.this) || !single.ReadOptionalASN1(&next, &present, tagged(0).Constructed()) {
+		!single.SkipASN1(cbasn1.GeneralizedTime) || !single.ReadOptionalASN1(&next, &present, tagged(0).Constructed()) {
 		return a, false
 	}
 	if present && !next.ReadASN1GeneralizedTime(&a.next) {
