@@ -90,7 +90,7 @@ govulncheck:
 
 .PHONY: unit
 unit:
-	CGO_ENABLED=1 $(GO) test -race ./...
+	CGO_ENABLED=1 GORACE='suppressions=$(CURDIR)/scripts/race-suppressions' $(GO) test -race ./...
 
 # Deterministic runs on one goroutine each, in which the race detector would find nothing.
 .PHONY: simulator
