@@ -95,7 +95,7 @@ func noteEvent(n ike.Note) (string, func(*Builder, statuses)) {
 	case ike.NoteIKERekeyed:
 		return "ike-rekey", func(b *Builder, s statuses) {
 			b.Section(n.Connection, func() {
-				b.Section("old", func() { writeIKEByID(b, s, n.Old) })
+				b.Section("old", func() { writeOldIKE(b, s, n.Old) })
 				b.Section("new", func() { writeIKEByID(b, s, n.IKEID) })
 			})
 		}
@@ -179,6 +179,15 @@ func writeAround(b *Builder, s statuses, n ike.Note, fill func()) {
 func writeIKEByID(b *Builder, s statuses, id uint32) {
 	if sa, st := s.ike(id); sa != nil {
 		writeIKE(b, st, sa)
+	}
+}
+
+// writeOldIKE describes an IKE SA in the moment in which it is replaced, however much later its status was taken.
+func writeOldIKE(b *Builder, s statuses, id uint32) {
+	if sa, st := s.ike(id); sa != nil {
+		old := *sa
+		old.State = ike.IKERekeying
+		writeIKE(b, st, &old)
 	}
 }
 

@@ -136,6 +136,9 @@ func TestRekeyEvents(t *testing.T) {
 			t.Errorf("ike-rekey %s is %v, want %s", section, got, id)
 		}
 	}
+	if got := m.Get("old").(*vici.Message).Get("state"); got != "REKEYING" { // as with charon
+		t.Errorf("the state of the old one is %v", got)
+	}
 	ctl.Publish(ike.Note{Kind: ike.NoteChildRekeyed, Connection: "hq", Child: "net", IKEID: 1, Old: 7, ChildID: 8})
 	m = nextEvent(t, events).Message.Get("hq").(*vici.Message).Get("child-sas").(*vici.Message).Get("net").(*vici.Message)
 	for section, spi := range map[string]string{"old": "c0ffee07", "new": "c0ffee08"} {
