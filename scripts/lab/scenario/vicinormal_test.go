@@ -58,6 +58,7 @@ func (w walked) normal() walked {
 var passing = []replacement{
 	{regexp.MustCompile(`\b[0-9a-f]{16}(_[ir])?\b`), "SPI16$1"},
 	{regexp.MustCompile(`\b[0-9a-f]{8}\b`), "SPI8"},
+	{regexp.MustCompile(`\b(tcp|udp)/443\b`), "$1/https"}, // charon does not always find the name
 	{regexp.MustCompile(`#\d+`), "#N"},
 	{regexp.MustCompile(`\b(reqid )\d+`), "${1}N"},
 	{regexp.MustCompile(`\b(uniqueid|reqid|established|rekey-time|reauth-time|life-time|install-time|use-in|use-out)=\d+`), "$1=N"},
