@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 		{"@gw.example", Identity{IDFQDN, "gw.example"}, "gw.example"},
 		{"admin@gw.example", Identity{IDRFC822, "admin@gw.example"}, "admin@gw.example"},
 		{"@@admin@gw.example", Identity{IDRFC822, "admin@gw.example"}, "admin@gw.example"},
-		{"@#0a0b", Identity{IDKeyID, "\x0a\x0b"}, "0a0b"},
+		{"@#0a0b", Identity{IDKeyID, "\x0a\x0b"}, "0a:0b"},
 		{"keyid:site", Identity{IDKeyID, "site"}, "site"},
 		{"%any", Identity{}, "%any"},
 		{"", Identity{}, "%any"},
@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 		{"dns:192.0.2.1", Identity{IDFQDN, "192.0.2.1"}, "192.0.2.1"},
 		{"email:#61", Identity{IDRFC822, "a"}, "a"},
 		{"userfqdn:gw", Identity{IDRFC822, "gw"}, "gw"},
-		{"keyid:#00ff", Identity{IDKeyID, "\x00\xff"}, "00ff"},
+		{"keyid:#00ff", Identity{IDKeyID, "\x00\xff"}, "00:ff"},
 		{"keyid:a=b", Identity{IDKeyID, "a=b"}, "a=b"},
 		{"{11}:site", Identity{IDKeyID, "site"}, "site"},
 		{"{2}:#6777", Identity{IDFQDN, "gw"}, "gw"},
@@ -61,7 +61,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		"@#0g", "@#", "C=DE, XX=gw", "keyid:#xyz", "asn1dn:#3000ff", "asn1dn:gw", "ipv4:2001:db8::1", "ipv6:192.0.2.1", "ipv4:#c00002",
+		"@#0g", "@#", "keyid:#xyz", "asn1dn:#3000ff", "asn1dn:gw", "ipv4:2001:db8::1", "ipv6:192.0.2.1", "ipv4:#c00002",
 		"ipv4net:10.0.0.0/8", "xmppaddr:gw@example",
 	} {
 		if got, err := Parse(bad); err == nil {

@@ -1,11 +1,8 @@
 package auth
 
 import (
-	"encoding/asn1"
-	"encoding/hex"
 	"errors"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -15,12 +12,13 @@ import (
 
 // attribute is one attribute of a distinguished name (RFC 5280 section 4.1.2.4).
 type attribute struct {
-	oid   string     // object identifier, DER without its header
-	text  string     // of a character string
-	tag   cbasn1.Tag // of the value
-	raw   string     // value as it is encoded, with its header
-	chars bool       // the value is a character string, and text is it
-	more  bool       // the next attribute is in the same relative name
+	oid    string     // object identifier, DER without its header
+	octets string     // of the value, without its header
+	text   string     // of a character string
+	tag    cbasn1.Tag // of the value
+	raw    string     // value as it is encoded, with its header
+	chars  bool       // the value is a character string, and text is it
+	more   bool       // the next attribute is in the same relative name
 }
 
 // Tags of character strings that package cryptobyte does not name.
@@ -69,6 +67,7 @@ func readAttribute(s *cryptobyte.String) (attribute, bool) {
 	if !raw.ReadAnyASN1(&value, &a.tag) {
 		return a, false
 	}
+	a.octets = string(value)
 	a.text, a.chars = decodeString(a.tag, string(value))
 	return a, true
 }
@@ -147,7 +146,8 @@ func sameValue(a, b attribute) bool {
 	return strings.EqualFold(strings.Join(strings.Fields(a.text), " "), strings.Join(strings.Fields(b.text), " "))
 }
 
-// dnString writes a name as strongSwan does: "C=CH, O=strongSwan, CN=moon".
+// dnString writes a name as strongSwan does: "C=CH, O=strongSwan, CN=moon". Values stand as they are, so that what is
+// written may not be read back, nor tell attributes of one relative name from relative names of their own.
 func dnString(der string) (string, bool) {
 	all, err := parseDN(der)
 	if err != nil {
@@ -155,54 +155,22 @@ func dnString(der string) (string, bool) {
 	}
 	var b strings.Builder
 	for i, a := range all {
-		switch {
-		case i == 0:
-		case all[i-1].more:
-			b.WriteByte('+')
-		default:
+		if i > 0 {
 			b.WriteString(", ")
 		}
 		b.WriteString(attributeName(a.oid))
 		b.WriteByte('=')
-		if a.chars && a.text != "" { // an empty value could not be read back
-			b.WriteString(quoteValue(a.text))
-		} else {
-			b.WriteByte('#')
-			b.WriteString(hex.EncodeToString([]byte(a.raw)))
-		}
+		b.WriteString(printable(a.octets))
 	}
 	return b.String(), true
 }
 
-// quoteValue makes a value that a peer chose printable and unambiguous.
-func quoteValue(s string) string {
-	plain := strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
-	if strings.ContainsAny(plain, `,/+="\#`) || plain != strings.TrimSpace(plain) {
-		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(plain) + `"`
-	}
-	return plain
-}
-
-// attributeName returns the short name of an attribute, else its object identifier.
+// attributeName returns the short name of an attribute, else the octets of its object identifier.
 func attributeName(oid string) string {
 	for _, t := range attributeTypes {
 		if t.oid == oid {
 			return t.name
 		}
 	}
-	var id asn1.ObjectIdentifier
-	var b cryptobyte.Builder
-	b.AddASN1(cbasn1.OBJECT_IDENTIFIER, func(b *cryptobyte.Builder) { b.AddBytes([]byte(oid)) })
-	der, err := b.Bytes()
-	if err == nil {
-		if s := cryptobyte.String(der); s.ReadASN1ObjectIdentifier(&id) {
-			return id.String()
-		}
-	}
-	return "?"
+	return colons(oid)
 }

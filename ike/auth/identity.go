@@ -1,7 +1,7 @@
 package auth
 
 import (
-	"encoding/hex"
+	"crypto/sha1"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -112,18 +112,32 @@ func (id Identity) text() string {
 			return s
 		}
 	case IDKeyID:
-		if p := printable(id.Data); p == id.Data {
+		if p := printable(id.Data); p == id.Data && len(p) != sha1.Size { // strongSwan takes that for the hash of a key
 			return p
 		}
 	}
-	return hex.EncodeToString([]byte(id.Data))
+	return colons(id.Data)
 }
 
+// printable replaces each octet that is not a character of ASCII that prints.
 func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return '?'
+	b := []byte(s)
+	for i, c := range b {
+		if c < ' ' || c > '~' {
+			b[i] = '?'
 		}
-		return r
-	}, s)
+	}
+	return string(b)
+}
+
+// colons writes octets as "01:02:ff".
+func colons(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if i > 0 {
+			b.WriteByte(':')
+		}
+		fmt.Fprintf(&b, "%02x", s[i])
+	}
+	return b.String()
 }

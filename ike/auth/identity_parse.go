@@ -24,8 +24,8 @@ var anyWords = []string{"", "%any", "%any6", "*", "0.0.0.0", "::", "0::0"}
 // Parse reads an identity by strongSwan's rules: with "=" in it a distinguished name such
 // as "C=CH, O=strongSwan, CN=moon"; "@#hex" is a KEY_ID, "@@user@fqdn" and "user@fqdn" an e-mail address, "@fqdn" a
 // name; an address, or else a name, or a KEY_ID if there is a colon in it. A prefix such as "keyid:" or
-// "{11}:" settles the type, and "#" behind it says that hexadecimal digits follow. Unlike strongSwan
-// it does not take a faulty distinguished name for a KEY_ID.
+// "{11}:" settles the type, and "#" behind it says that hexadecimal digits follow. A faulty distinguished name
+// is a KEY_ID: NameFault tells.
 func Parse(s string) (Identity, error) {
 	s = strings.TrimSpace(s)
 	if slices.Contains(anyWords, s) {
@@ -41,7 +41,11 @@ func Parse(s string) (Identity, error) {
 	}
 	switch {
 	case strings.Contains(s, "="):
-		return parseTyped(s, IDASN1DN, s)
+		der, err := encodeDN(s)
+		if err != nil {
+			return Identity{IDKeyID, s}, nil
+		}
+		return Identity{IDASN1DN, der}, nil
 	case strings.HasPrefix(s, "@#"):
 		return parseTyped(s, IDKeyID, s[1:])
 	case strings.HasPrefix(s, "@@"):
@@ -58,6 +62,15 @@ func Parse(s string) (Identity, error) {
 		return Identity{IDKeyID, s}, nil
 	}
 	return Identity{IDFQDN, s}, nil
+}
+
+// NameFault returns why an identity that was parsed from s is a KEY_ID and not the distinguished name that s looks like.
+func NameFault(s string, id Identity) error {
+	if s = strings.TrimSpace(s); id != (Identity{IDKeyID, s}) || !strings.Contains(s, "=") {
+		return nil
+	}
+	_, err := encodeDN(s)
+	return err
 }
 
 // prefixType returns the type that a prefix stands for.
@@ -91,7 +104,7 @@ func parseTyped(whole string, t IDType, value string) (Identity, error) {
 	case t == IDASN1DN:
 		der, err := encodeDN(value)
 		if err != nil {
-			return Identity{}, fmt.Errorf("identity %q: %w; for a key ID write keyid:…", whole, err)
+			return Identity{}, fmt.Errorf("identity %q: %w", whole, err)
 		}
 		return Identity{t, der}, nil
 	case t == IDIPv4 || t == IDIPv6:

@@ -64,7 +64,7 @@ func (l *loader) connection(sec *settings.Section) *ike.Connection {
 	r.lifetimes(&c)
 	read(r, "vips", &c.VIPs, list(parseVIP))
 	read(r, "pools", &c.Pools, func(s string) ([]string, error) { return split(s), nil })
-	read(r, "ppk_id", &c.PPKID, auth.Parse)
+	r.identity("ppk_id", &c.PPKID)
 	read(r, "ppk_required", &c.PPKRequired, parseBool)
 	r.warnUnsupported(unsupportedConnection)
 
@@ -130,13 +130,7 @@ func (r *reader) auth(side string, conn *settings.Section, needed bool) ike.Auth
 	}
 	s := r.section(found, "connections.*."+side, r.path+"."+found.Name)
 	s.method(&a)
-	if v, ok := s.value("id"); ok { // a distinguished name looks like several keys
-		id, err := auth.Parse(v.Text)
-		if err != nil {
-			s.fail(v.Position, "%s.id = %q: %v", s.path, v.Text, err)
-		}
-		a.ID = id
-	}
+	s.identity("id", &a.ID)
 	s.terms(side, &a.Terms)
 	s.warnUnsupported(unsupportedAuth)
 	s.finish()
@@ -185,7 +179,7 @@ func (r *reader) terms(side string, t *auth.Terms) {
 		return
 	}
 	t.CACerts = append(r.certList("cacerts", folderCAs), r.certSections("cacert", folderCAs)...)
-	read(r, "ca_id", &t.CAID, auth.Parse)
+	r.identity("ca_id", &t.CAID)
 	read(r, "cert_policy", &t.Policies, list(parseOID))
 	read(r, "revocation", &t.Revocation, word(revocationWords))
 }

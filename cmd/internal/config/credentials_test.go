@@ -231,7 +231,6 @@ func TestCredentialErrors(t *testing.T) {
 		{"certs = gw.pem", "pubkeys = gone", `connections.hq.remote.pubkeys = "gone": there is no file /etc/swanctl/pubkey/gone`},
 		{"certs = gw.pem", "revocation = maybe", `expected one of ifuri, relaxed, strict`},
 		{"certs = gw.pem", "auth = rsa-md5", `"md5" is neither a key size nor a hash`},
-		{"certs = gw.pem", "id = C=CH, XX=1", `"XX" is no attribute of a distinguished name`},
 		{"certs = gw.pem\nauth = rsa", "", `the certificate of 'O=Test, CN=gw.example': its key is ECDSA, and auth = rsa is demanded`},
 		{"cert1 { slot = 1\n}", "", `cert1 has no file; certificates on smartcards are not supported yet`},
 	} {
@@ -263,6 +262,18 @@ func TestCredentialWarnings(t *testing.T) {
 	fsys["etc/swanctl/x509/gw.pem"].Data = []byte(certifyAgain(t, ca, gw).pem())
 	if all := strings.Join(warnings(loadCerts(t, fsys)), "\n"); !strings.Contains(all, "the certificate does not confirm 'other.example', so that many peers will refuse it; its subject is 'O=Test, CN=gw.example'") {
 		t.Errorf("another identity: %s", all)
+	}
+}
+
+// TestFaultyName is a key ID, as with strongSwan, and pointed out.
+func TestFaultyName(t *testing.T) {
+	ca := certify(t, nil, "Root", nil)
+	gw := certify(t, ca, "gw.example", nil)
+	fsys := swanctl("certs = gw.pem", "id = O=Acme, Inc., CN=gw", "", "x509/gw.pem", gw.pem(), "private/gw.pem", asPEM("PRIVATE KEY", gw.pkcs8(t)), "x509ca/ca.pem", ca.pem())
+	c := loadCerts(t, fsys)
+	const want = `/etc/swanctl/conf.d/hq.conf:6: connections.hq.remote.id = "O=Acme, Inc., CN=gw" is taken for a key ID, since it is no distinguished name: "Inc., CN" is no attribute`
+	if got := c.IKE.Connections[0].Remote.ID; got != (auth.Identity{Type: auth.IDKeyID, Data: "O=Acme, Inc., CN=gw"}) || !strings.Contains(strings.Join(warnings(c), "\n"), want) {
+		t.Errorf("%v, %v", got, warnings(c))
 	}
 }
 

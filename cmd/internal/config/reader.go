@@ -9,6 +9,7 @@ import (
 	"github.com/ipsecd/ipsecd/cmd/internal/config/settings"
 	"github.com/ipsecd/ipsecd/cmd/internal/config/suggest"
 	"github.com/ipsecd/ipsecd/ike"
+	"github.com/ipsecd/ipsecd/ike/auth"
 )
 
 // loader turns settings into a Config and collects what is wrong with them.
@@ -80,6 +81,25 @@ func read[T any](r *reader, key string, into *T, parse func(string) (T, error)) 
 		return false
 	}
 	*into = got
+	return true
+}
+
+// identity reads the identity of a key, which read would take for several keys if it is a distinguished name. It
+// reports whether the key is set and right.
+func (r *reader) identity(key string, into *auth.Identity) bool {
+	v, ok := r.value(key)
+	if !ok {
+		return false
+	}
+	id, err := auth.Parse(v.Text)
+	if err != nil {
+		r.fail(v.Position, "%s = %q: %v", r.key(key), v.Text, err)
+		return false
+	}
+	if fault := auth.NameFault(v.Text, id); fault != nil {
+		r.warn(v.Position, "%s = %q is taken for a key ID, since it is no distinguished name: %v; write keyid: before it if it is one", r.key(key), v.Text, fault)
+	}
+	*into = id
 	return true
 }
 

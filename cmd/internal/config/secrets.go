@@ -73,7 +73,7 @@ func (l *loader) sharedSecret(kind string, sec *settings.Section) auth.Secret {
 			continue
 		}
 		var owner auth.Identity
-		if read(r, k.Name, &owner, auth.Parse) {
+		if r.identity(k.Name, &owner) {
 			s.Owners = append(s.Owners, owner)
 		}
 	}
