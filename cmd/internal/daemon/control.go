@@ -45,6 +45,7 @@ func (d *Daemon) kernelStatus(k *kernelStatus) status.Kernel {
 	if s.SocketDrops, err = socketDrops(ports.IKE, ports.NATT); err != nil {
 		d.log.Debug("no counts of dropped messages", "err", err)
 	}
+	s.SocketDrops += d.loop.intake.strangers.dropped()
 	return s
 }
 

@@ -46,7 +46,7 @@ func (l *engineLoop) run(ctx context.Context) {
 	for {
 		kernel, action := l.nextKernel()
 		jobs, job := l.nextJob()
-		strangers := l.intake.strangers
+		strangers := l.intake.strangers.ready
 		if len(l.intake.packets) > 0 {
 			strangers = nil // peers first
 		}
@@ -55,8 +55,10 @@ func (l *engineLoop) run(ctx context.Context) {
 			return
 		case p := <-l.intake.packets:
 			l.engine.HandlePacket(time.Now(), p)
-		case p := <-strangers:
-			l.engine.HandlePacket(time.Now(), p)
+		case <-strangers:
+			if p, ok := l.intake.strangers.take(); ok {
+				l.engine.HandlePacket(time.Now(), p)
+			}
 		case <-l.events.ready:
 			for _, ev := range l.events.take() {
 				l.engine.HandleEvent(time.Now(), ev)

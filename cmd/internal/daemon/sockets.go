@@ -104,23 +104,18 @@ func (s *sockets) handOver(to *handover.Bundle) error {
 // receive reads every socket until close or the end of ctx, without what comes to addresses that are ignored.
 func (s *sockets) receive(ctx context.Context, in *intake, ignored func(local netip.Addr) bool) {
 	for _, sock := range s.list {
-		packets := in.packets
+		deliver := in.fromPeer(ctx)
 		if sock.strangers {
-			packets = in.strangers
+			deliver = in.fromStranger
 		}
 		go func() {
 			for {
 				p, err := sock.read()
-				if err != nil {
+				if err != nil || ctx.Err() != nil {
 					return
 				}
-				if ignored(p.Local.Addr()) {
-					continue
-				}
-				select {
-				case packets <- p:
-				case <-ctx.Done():
-					return
+				if !ignored(p.Local.Addr()) {
+					deliver(p)
 				}
 			}
 		}()

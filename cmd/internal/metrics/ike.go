@@ -14,7 +14,7 @@ var (
 	retransmits    = counter("ike_retransmits_total", "IKE requests that were sent again for want of an answer.")
 	duplicates     = counter("ike_duplicate_requests_total", "IKE requests that came again and were answered again.")
 	invalid        = counter("ike_invalid_messages_total", "IKE messages that were dropped.", "reason")
-	socketDrops    = counter("ike_socket_drops_total", "IKE messages that the kernel dropped because more came than were read.")
+	socketDrops    = counter("ike_socket_drops_total", "IKE messages that were dropped because more came than the engine took.")
 	cookies        = counter("ike_cookies_sent_total", "IKE_SA_INIT requests that were answered with a demand for a cookie.")
 	rekeys         = counter("rekeys_total", "Finished rekeys, whoever began them.", "kind", "result")
 	collisions     = counter("rekey_collisions_total", "Rekeys that both sides began at once.")

@@ -61,7 +61,7 @@ type Kernel struct {
 	Errors   map[string]uint64 // /proc/net/xfrm_stat, its own names
 	Drift    int               // differences that the last audit repaired
 
-	SocketDrops uint64 // IKE messages that the sockets had no room for
+	SocketDrops uint64 // IKE messages for which there was no room before the engine
 }
 
 // Reload tells of the last time that the configuration was read.
