@@ -23,11 +23,20 @@ type Send struct {
 // a Computed event with the same ID. Run touches nothing of the engine. With Waits it
 // computes next to nothing and waits for the network: it must not keep a worker from others.
 type Compute struct {
-	ID     uint64
-	Waits  bool
-	Urgent bool // for an established IKE SA: before what strangers cause
-	Run    func() any
+	ID    uint64
+	Waits bool
+	Class JobClass // who goes first
+	Run   func() any
 }
+
+// JobClass says which work goes first where there is more of it than workers.
+type JobClass uint8
+
+const (
+	JobEstablished JobClass = iota // of an established IKE SA
+	JobSetup                       // of one that is being set up
+	JobBulk                        // for a stranger's address that has much of it under way
+)
 
 // Resolve looks up the addresses of host names. It is answered by Resolved, in bounded time.
 type Resolve struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net/netip"
 
 	"github.com/ipsecd/ipsecd/ike/suite"
 )
@@ -15,34 +16,57 @@ const seedLen = 2048
 // job is public-key work that a worker does for an IKE SA.
 type job struct {
 	sa   *ikeSA
-	init bool // for a stranger's IKE_SA_INIT request
+	init netip.Addr // the stranger whose IKE_SA_INIT request it is for; invalid: it is for none
 	done func(result any)
 }
 
 // compute hands run to a worker. The SA takes no further step before the
 // result is there; done is not called if the SA is gone by then.
 func (e *Engine) compute(sa *ikeSA, run func() any, done func(result any)) {
-	e.startJob(sa, false, run, done)
+	e.startJob(sa, &job{sa: sa, done: done}, Compute{Class: sa.jobClass(), Run: run})
+}
+
+// computeInit is compute for an IKE_SA_INIT request. Those of an address that has many
+// of them under way come after everybody else's.
+func (e *Engine) computeInit(sa *ikeSA, run func() any, done func(result any)) {
+	h, ip := &e.halfOpen, sa.remote.Addr()
+	class := JobSetup
+	if h.jobs[ip] >= fairInitJobs {
+		class = JobBulk
+	}
+	h.addJob(ip)
+	e.startJob(sa, &job{sa: sa, init: ip, done: done}, Compute{Class: class, Run: run})
 }
 
 // fetch is compute for what waits for the network, so that no worker waits.
 func (e *Engine) fetch(sa *ikeSA, run func(), done func()) {
-	e.startJob(sa, true, func() any { run(); return nil }, func(any) { done() })
+	e.startJob(sa, &job{sa: sa, done: func(any) { done() }}, Compute{Waits: true, Run: func() any { run(); return nil }})
 }
 
-func (e *Engine) startJob(sa *ikeSA, waits bool, run func() any, done func(result any)) {
+// jobClass is that of an SA's work, other than for IKE_SA_INIT requests.
+func (sa *ikeSA) jobClass() JobClass {
+	if sa.setting() && sa.setup != nil {
+		return JobSetup
+	}
+	return JobEstablished
+}
+
+// startJob hands out an action whose result goes to the job. What panics is an error of that SA's.
+func (e *Engine) startJob(sa *ikeSA, j *job, a Compute) {
 	e.ids.job++
-	id := e.ids.job
-	e.jobs[id] = &job{sa: sa, done: done}
+	a.ID = e.ids.job
+	e.jobs[a.ID] = j
 	sa.jobs++
-	e.do(Compute{ID: id, Waits: waits, Urgent: !sa.setting() || sa.setup == nil, Run: func() (result any) {
+	run := a.Run
+	a.Run = func() (result any) {
 		defer func() {
 			if p := recover(); p != nil {
 				result = keyResult{err: fmt.Errorf("internal error: %v", p)}
 			}
 		}()
 		return run()
-	}})
+	}
+	e.do(a)
 }
 
 // computed resumes the SA that waited for the result.
@@ -52,8 +76,8 @@ func (e *Engine) computed(ev Computed) {
 		return
 	}
 	delete(e.jobs, ev.ID)
-	if j.init {
-		e.halfOpen.jobs--
+	if j.init.IsValid() {
+		e.halfOpen.endJob(j.init)
 	}
 	sa := j.sa
 	sa.jobs--

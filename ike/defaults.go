@@ -85,9 +85,10 @@ const (
 	// maxExplained is how many candidates a message about a refusal goes through.
 	maxExplained = 4
 
-	// maxInitJobs is how many key exchanges for IKE_SA_INIT requests may be under way at once; what comes
-	// then is asked for again by its sender.
-	maxInitJobs = 1024
+	// maxInitJobs is how many key exchanges for IKE_SA_INIT requests may be under way at once, half of them for one
+	// address; what comes then is asked for again by its sender. Beyond fairInitJobs, an address's come after all others'.
+	maxInitJobs  = 1024
+	fairInitJobs = 16
 
 	// maxVerifications is how many connections a peer's certificate is tried with.
 	maxVerifications = 16

@@ -16,7 +16,8 @@ type halfOpenSAs struct {
 	total int
 	order list.List // of *ikeSA, the oldest first
 	perIP map[netip.Addr]*list.List
-	jobs  int // key exchanges of theirs under way
+	jobs  map[netip.Addr]int // their key exchanges under way, by address
+	busy  int                // the sum of jobs
 }
 
 // halfOpenPlace is where one stands in them.
@@ -25,7 +26,23 @@ type halfOpenPlace struct {
 	all, same *list.Element
 }
 
-func (c *halfOpenSAs) init() { c.perIP = map[netip.Addr]*list.List{} }
+func (c *halfOpenSAs) init() {
+	c.perIP = map[netip.Addr]*list.List{}
+	c.jobs = map[netip.Addr]int{}
+}
+
+// addJob and endJob count the key exchanges of an address.
+func (c *halfOpenSAs) addJob(ip netip.Addr) {
+	c.jobs[ip]++
+	c.busy++
+}
+
+func (c *halfOpenSAs) endJob(ip netip.Addr) {
+	c.busy--
+	if c.jobs[ip]--; c.jobs[ip] == 0 {
+		delete(c.jobs, ip)
+	}
+}
 
 // of returns how many there are from an address.
 func (c *halfOpenSAs) of(ip netip.Addr) int {
@@ -87,7 +104,7 @@ func (e *Engine) cookieNeeded(ip netip.Addr) bool {
 func (e *Engine) makeRoom(ip netip.Addr) bool {
 	l, h := e.cfg.Limits, &e.halfOpen
 	switch {
-	case h.jobs >= maxInitJobs:
+	case h.busy >= maxInitJobs || h.jobs[ip] >= maxInitJobs/2:
 		return false
 	case h.of(ip) >= l.HalfOpenPerIP && !e.evictHalfOpen(h.perIP[ip]):
 		return false

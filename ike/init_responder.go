@@ -149,11 +149,9 @@ func (e *Engine) initRequest(m *message, hash initHash) {
 	sa.peerFragments = candidates[0].cfg.Fragmentation && m.notify(wire.NotifyFragmentationSupported) != nil
 	e.addHalfOpen(sa)
 	e.strangerNote(sa, "%v is initiating an IKE_SA", remote)
-	e.compute(sa, e.newKE(group, slices.Clone(ke.Data)), func(result any) {
+	e.computeInit(sa, e.newKE(group, slices.Clone(ke.Data)), func(result any) {
 		e.initAnswer(sa, m, chosen, number, result.(keyResult))
 	})
-	e.jobs[e.ids.job].init = true
-	e.halfOpen.jobs++
 }
 
 // chooseIKE negotiates with the first candidate that allows something of the

@@ -102,10 +102,40 @@ func TestJunkIsLimited(t *testing.T) {
 // TestInitJobsAreLimited: key exchanges for strangers do not pile up.
 func TestInitJobsAreLimited(t *testing.T) {
 	p := newPair(t, first(testConfigs(t)), second(testConfigs(t)))
-	p.b.e.halfOpen.jobs = maxInitJobs
+	p.b.e.halfOpen.busy = maxInitJobs
 	p.settle()
 	if len(p.b.e.sas) != 0 || p.b.e.counters.Invalid["too many half-open"] != 1 {
 		t.Errorf("%d IKE SAs, dropped %v", len(p.b.e.sas), p.b.e.counters.Invalid)
+	}
+}
+
+// TestInitJobsAreFair: an address that has many key exchanges under way has no more than half of all, and those that it has come
+// after everybody else's.
+func TestInitJobsAreFair(t *testing.T) {
+	for _, test := range []struct {
+		before int
+		served bool
+		class  JobClass
+	}{{0, true, JobSetup}, {fairInitJobs - 1, true, JobSetup}, {fairInitJobs, true, JobBulk}, {maxInitJobs / 2, false, 0}} {
+		p := newPair(t, first(testConfigs(t)), second(testConfigs(t)))
+		busy := p.b.e.halfOpen.jobs
+		if test.before > 0 {
+			busy[p.a.addr] = test.before
+		}
+		p.settle()
+		got := p.b.worked
+		if !test.served {
+			if len(got) != 0 || p.b.e.counters.Invalid["too many half-open"] == 0 {
+				t.Errorf("%d before: %v, dropped %v", test.before, got, p.b.e.counters.Invalid)
+			}
+			continue
+		}
+		if len(got) == 0 || got[0] != test.class || len(p.b.kernel) == 0 {
+			t.Errorf("%d before: %v, want first %v\n%s", test.before, got, test.class, p.history())
+		}
+		if n := busy[p.a.addr]; n != test.before || p.b.e.halfOpen.busy != 0 {
+			t.Errorf("%d before, %d afterwards; %d in all", test.before, n, p.b.e.halfOpen.busy)
+		}
 	}
 }
 

@@ -30,6 +30,7 @@ type host struct {
 	refuse bool            // the kernel says no
 	holdKE bool            // computations wait in held
 	held   []Compute
+	worked []JobClass // of the computations so far
 	moved  []*ChildSA
 }
 
@@ -116,6 +117,7 @@ func (h *host) drain() {
 		case Send:
 			h.pair.transmit(h, a.Packet)
 		case Compute:
+			h.worked = append(h.worked, a.Class)
 			if h.holdKE {
 				h.held = append(h.held, a)
 				continue

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/ipsecd/ipsecd/ike"
@@ -32,8 +33,7 @@ type engineLoop struct {
 	publish func(*ike.Snapshot)
 
 	kernelQueue []ike.Action  // not yet taken by the kernel goroutine
-	jobQueue    []ike.Compute // not yet taken by a worker
-	urgent      int           // so many at its head are urgent
+	jobQueue    []ike.Compute // not yet taken by a worker, by class
 	started     bool
 	dirty       bool
 	published   time.Time
@@ -77,7 +77,6 @@ func (l *engineLoop) run(ctx context.Context) {
 			continue
 		case jobs <- job:
 			l.jobQueue = l.jobQueue[1:]
-			l.urgent = max(0, l.urgent-1)
 			continue
 		}
 		l.drain()
@@ -101,13 +100,9 @@ func (l *engineLoop) nextJob() (chan<- ike.Compute, ike.Compute) {
 	return l.jobs, l.jobQueue[0]
 }
 
-// queueJob puts a job behind those before it, urgent ones before all that are not.
+// queueJob puts a job behind those of its class and of those that go first.
 func (l *engineLoop) queueJob(job ike.Compute) {
-	at := len(l.jobQueue)
-	if job.Urgent {
-		at = l.urgent
-		l.urgent++
-	}
+	at := sort.Search(len(l.jobQueue), func(i int) bool { return l.jobQueue[i].Class > job.Class })
 	l.jobQueue = slices.Insert(l.jobQueue, at, job)
 }
 

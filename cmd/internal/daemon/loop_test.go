@@ -2,11 +2,27 @@ package daemon
 
 import (
 	"crypto/rand"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/ipsecd/ipsecd/ike"
 )
+
+// Who is established goes before who is being set up, and an address that asks for too much comes last.
+func TestJobsAreQueuedByClass(t *testing.T) {
+	l := &engineLoop{}
+	for i, class := range []ike.JobClass{ike.JobBulk, ike.JobSetup, ike.JobEstablished, ike.JobBulk, ike.JobSetup, ike.JobEstablished} {
+		l.compute(ike.Compute{ID: uint64(i), Class: class})
+	}
+	var got []uint64
+	for _, job := range l.jobQueue {
+		got = append(got, job.ID)
+	}
+	if want := []uint64{2, 5, 1, 4, 0, 3}; !slices.Equal(got, want) {
+		t.Errorf("order %v, want %v", got, want)
+	}
+}
 
 // What waits for a CRL or an OCSP responder that hangs keeps no worker from the others, and the engine
 // serves on.
