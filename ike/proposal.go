@@ -31,14 +31,19 @@ func toWire(p suite.Proposal, number uint8, spi []byte) wire.Proposal {
 	return w
 }
 
-// fromWire drops transforms with attributes that nobody understands
-// (RFC 7296 section 3.3.6).
+// unusable is a key length that no transform of ours has.
+const unusable = 1<<16 - 1
+
+// fromWire makes transforms with attributes that nobody understands unusable (RFC 7296 section 3.3.6). They are
+// not left out: an offer of nothing else of their type would become one without that type.
 func fromWire(w wire.Proposal) suite.Proposal {
 	p := suite.Proposal{Protocol: suite.Protocol(w.Protocol)}
 	for _, t := range w.Transforms {
-		if len(t.Unknown) == 0 {
-			p.Transforms = append(p.Transforms, suite.Transform{Type: suite.TransformType(t.Type), ID: t.ID, KeyBits: t.KeyLength})
+		bits := t.KeyLength
+		if len(t.Unknown) > 0 {
+			bits = unusable
 		}
+		p.Transforms = append(p.Transforms, suite.Transform{Type: suite.TransformType(t.Type), ID: t.ID, KeyBits: bits})
 	}
 	return p
 }
