@@ -1,8 +1,12 @@
 package ike
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/ipsecd/ipsecd/ike/suite"
+	"github.com/ipsecd/ipsecd/ike/wire"
 )
 
 // established returns a pair with a tunnel.
@@ -263,6 +267,51 @@ func TestLifetimes(t *testing.T) {
 		}
 		if h.up["net"] != 1 {
 			t.Errorf("%s: ChildUp and ChildDown do not balance: %d", h.name, h.up["net"])
+		}
+	}
+}
+
+// TestRekeyAnswerOfAnotherGroup: the answer to a rekey of the IKE SA is in the group of the request, in its proposal as in its key
+// exchange payload (RFC 7296 sections 1.3.2 and 3.4). One that is not changes nothing.
+func TestRekeyAnswerOfAnotherGroup(t *testing.T) {
+	for _, test := range []struct {
+		chosen string
+		method uint16 // 0: no key exchange payload
+		taken  bool
+	}{
+		{"x25519", 31, true}, {"x25519", 19, false}, {"ecp256", 31, false}, {"ecp256", 19, false}, {"x25519", 0, false},
+	} {
+		p := established(t, func(a, b *Config) {
+			for _, c := range []*Config{a, b} {
+				c.Connections[0].Proposals = proposals(t, suite.IKE, "aes128gcm16-prfsha256-x25519-ecp256")
+			}
+		})
+		a, b := p.a.only(t, "gw"), p.b.only(t, "gw")
+		p.lose = func(*host, Packet) bool { return true }
+		p.b.event(Rekey{Connection: "gw"})
+		payloads := []wire.Payload{
+			chosenSA(proposals(t, suite.IKE, "aes128gcm16-prfsha256-"+test.chosen)[0], 1, []byte{1, 2, 3, 4, 5, 6, 7, 8}),
+			&wire.Nonce{Data: make([]byte, 32)},
+		}
+		if test.method != 0 {
+			ke, err := suite.NewKE(test.method, rand.NewChaCha8([32]byte{1}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			payloads = append(payloads, &wire.KeyExchange{Method: test.method, Data: ke.Public()})
+		}
+		plain, err := wire.AppendPayloads(nil, payloads...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := protect(t, a, a.header(wire.ExchangeCreateChildSA, b.out.next-1, true), uint8(wire.PayloadSA), plain, 0, 0)
+		p.b.e.HandlePacket(p.now, Packet{Local: b.local, Remote: b.remote, Data: data})
+		p.b.drain()
+		if got := b.state == stateRekeyed || b.state == stateDeleting; got != test.taken {
+			t.Errorf("%s in the proposal, key exchange %d: taken %v (the IKE SA is %v)", test.chosen, test.method, got, b.state)
+		}
+		if n := len(p.b.e.sas); !test.taken && (n != 1 || !b.up()) {
+			t.Errorf("%s in the proposal, key exchange %d: %d IKE SAs, up %v", test.chosen, test.method, n, b.up())
 		}
 	}
 }
