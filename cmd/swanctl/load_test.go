@@ -121,7 +121,7 @@ func TestLoadRequestsLikeStock(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.write(t, "rsa/enc.pem", pem.EncodeToMemory(old))
-	s.write(t, "x509aa/junk", []byte("no certificate"))
+	s.write(t, "x509aa/groups.pem", []byte("no certificate"))
 	s.write(t, "x509ac/junk", []byte("nor is this"))
 	for _, daemon := range []struct {
 		name string

@@ -122,6 +122,7 @@ func newSite(t *testing.T) *site {
 	}, ca, key.Public(), caKey)
 	s.certify(t, "x509ocsp/signer.pem", &x509.Certificate{SerialNumber: big.NewInt(7), Subject: pkix.Name{CommonName: "signer"},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageOCSPSigning}}, ca, key.Public(), caKey)
+	s.certify(t, "x509aa/groups.pem", &x509.Certificate{SerialNumber: big.NewInt(8), Subject: pkix.Name{CommonName: "groups"}}, ca, key.Public(), caKey)
 	s.write(t, "private/us.pem", pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 	spki, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {

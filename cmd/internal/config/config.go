@@ -30,6 +30,7 @@ type Config struct {
 
 	Authorities []Authority
 	Revocation  Revocation
+	AACerts     []*x509.Certificate // of attribute authorities: they are listed, and nothing is trusted for their sake
 
 	// Credentials are the files of certificates, keys and CRLs that were read.
 	Credentials []Credential

@@ -171,14 +171,14 @@ var revocationWords = map[string]auth.RevocationPolicy{
 
 // terms reads the certificates and keys of a local or remote section.
 func (r *reader) terms(side string, t *auth.Terms) {
-	t.Certs = append(r.certList("certs", folderCerts), r.certSections("cert", folderCerts)...)
+	t.Certs = append(r.certList("certs", folderCerts), r.certSections("cert", folderCerts, side == "local")...)
 	t.Pubkeys = r.pubkeyList("pubkeys")
 	if side == "local" {
 		r.warnUnsupported(unsupportedLocal)
 		r.warnSections("cacert", unsupportedLocal["cacerts"].effect)
 		return
 	}
-	t.CACerts = append(r.certList("cacerts", folderCAs), r.certSections("cacert", folderCAs)...)
+	t.CACerts = append(r.certList("cacerts", folderCAs), r.certSections("cacert", folderCAs, false)...)
 	r.identity("ca_id", &t.CAID)
 	read(r, "cert_policy", &t.Policies, list(parseOID))
 	read(r, "revocation", &t.Revocation, word(revocationWords))

@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/ipsecd/ipsecd/cmd/internal/config/settings"
+	"github.com/ipsecd/ipsecd/cmd/internal/config/starter"
 	"github.com/ipsecd/ipsecd/ike/auth"
 )
 
@@ -21,7 +23,7 @@ type Credential struct {
 
 // credentials collects what the Store is made of.
 type credentials struct {
-	certs       []*x509.Certificate // of the folder x509
+	certs       []*x509.Certificate // of the folder x509; those of CAs are trusted as such
 	cas         []*x509.Certificate
 	crls        []*x509.RevocationList
 	keys        []auth.PrivateKey
@@ -37,6 +39,7 @@ type passphrase struct {
 	secret []byte
 
 	container bool // of a PKCS#12 container, not of a key
+	asked     bool // it was to be asked for, so that the file may turn out unreadable
 }
 
 // seen records a file that was read, once.
@@ -86,10 +89,11 @@ func (l *loader) readFolders() {
 	for _, name := range l.inFolder(folderOCSP) {
 		loadFile(l, name, parseCertificates, &l.config.Revocation.Signers)
 	}
-	for _, folder := range []string{folderAAs, folderACs} {
-		for _, name := range l.inFolder(folder) {
-			l.warn(Position{File: name, Line: 1}, "not used: attribute certificates and the authorities that issue them are not supported; a peer's groups are never checked")
-		}
+	for _, name := range l.inFolder(folderAAs) {
+		loadFile(l, name, parseCertificates, &l.config.AACerts)
+	}
+	for _, name := range l.inFolder(folderACs) {
+		l.warn(Position{File: name, Line: 1}, "not used: attribute certificates are not supported; it would say which groups its holder belongs to")
 	}
 	read := map[string]bool{}
 	for _, folder := range keyFolders {
@@ -118,6 +122,11 @@ func (l *loader) readFolders() {
 func (l *loader) store() *auth.Store {
 	c := &l.creds
 	cas := slices.Clip(c.cas)
+	for _, cert := range c.certs {
+		if cert.IsCA { // what it is trusted for, it says itself, as with charon
+			cas = append(cas, cert)
+		}
+	}
 	var authorities []auth.Authority
 	for _, a := range c.authorities {
 		cas, authorities = append(cas, a.CA), append(authorities, a.Authority)
@@ -143,6 +152,11 @@ func loadFile[T any](l *loader, name string, parse func([]byte) ([]T, error), in
 	l.warn(Position{File: name, Line: 1}, "not used: %v", err)
 }
 
+// notAsked points out an encrypted file whose passphrase was to be asked for.
+func (l *loader) notAsked(p passphrase, name string) {
+	l.warn(p.at, "%s is not used, since its passphrase cannot be asked for; write it here in place of %s", name, starter.Prompt)
+}
+
 // privateKey reads a private key, with the passphrase of its section if it has one.
 func (l *loader) privateKey(name string) {
 	p, configured := l.creds.passphrases[name]
@@ -159,6 +173,8 @@ func (l *loader) privateKey(name string) {
 		key, err = auth.NewPrivateKey(name, signer)
 	}
 	switch {
+	case errors.Is(err, ErrEncrypted) && p.asked:
+		l.notAsked(p, name)
 	case err != nil && configured:
 		l.fail(p.at, "%s: %v", p.path, err)
 	case err != nil:
@@ -196,8 +212,8 @@ func (l *loader) keySecret(kind string, sec *settings.Section) {
 		r.fail(file.Position, "%s.file = %q: %v", r.path, file.Text, err)
 		return
 	}
-	p := passphrase{at: file.Position, path: r.path + ".file", container: kind == folderPKCS12}
-	if hasSecret {
+	p := passphrase{asked: hasSecret && secret.As != "" && secret.Text == starter.Prompt, at: file.Position, path: r.path + ".file", container: kind == folderPKCS12}
+	if hasSecret && !p.asked {
 		key, err := DecodeSecret(secret.Text)
 		if err != nil {
 			r.fail(secret.Position, "%s.secret: %v", r.path, err)
@@ -221,8 +237,9 @@ func (r *reader) certList(key, folder string) []*x509.Certificate {
 	return out
 }
 
-// certSections reads the sections cert* or cacert*, of which each names a file.
-func (r *reader) certSections(prefix, folder string) []*x509.Certificate {
+// certSections reads the sections cert* or cacert*, of which each names a file. own: they are not what a peer's
+// certificate is measured by.
+func (r *reader) certSections(prefix, folder string, own bool) []*x509.Certificate {
 	var out []*x509.Certificate
 	for _, s := range r.sec.Sections() {
 		if len(s.Name) < len(prefix) || s.Name[:len(prefix)] != prefix {
@@ -231,11 +248,18 @@ func (r *reader) certSections(prefix, folder string) []*x509.Certificate {
 		r.known[s.Name] = true
 		sub := r.section(s, "connections.*."+prefix+"*", r.path+"."+s.Name)
 		file, ok := sub.value("file")
-		if !ok {
-			r.fail(s.Position, "%s has no file; certificates on smartcards are not supported yet", sub.path)
-			continue
+		token, onToken := sub.value("handle")
+		switch {
+		case ok:
+			out = append(out, r.certificate(sub.path+".file", folder, file, file.Text)...)
+		case !onToken:
+			r.fail(s.Position, "%s names no certificate; expected file = …", sub.path)
+		case own && token.File != LoadedFile:
+			r.warn(token.Position, "%s.handle is not honoured; it would have us authenticate with a certificate on a smartcard", sub.path)
+		default: // left out, it would let more peers in, or the client would think that it is used
+			r.fail(token.Position, "unable to load certificate: %s: certificates on smartcards are not supported; expected file = …", s.Name)
 		}
-		out = append(out, r.certificate(sub.path+".file", folder, file, file.Text)...)
+		sub.known["slot"], sub.known["module"] = true, true
 		sub.finish()
 	}
 	return out

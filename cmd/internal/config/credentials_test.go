@@ -144,18 +144,8 @@ func TestSwanctlFolders(t *testing.T) {
 		t.Errorf("cacerts: %v", conn.Remote.Terms.CACerts)
 	}
 	// A peer's certificate of that CA is trusted.
-	p := &auth.Peer{ID: conn.Remote.ID, Certs: [][]byte{sun.cert.Raw}, Announced: true, Method: auth.MethodDigital, Octets: []byte("x")}
-	how, err := auth.ChooseSignature(&sun.key.PublicKey, auth.OurHashes, true, auth.Rule{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := auth.NewPrivateKey("sun", sun.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.Data, err = key.Sign(rand.Reader, how, p.Octets); err != nil {
-		t.Fatal(err)
-	}
+	p := sun.asPeer(t)
+	p.ID = conn.Remote.ID
 	if _, err := c.IKE.Credentials.Verify(p, &conn.Remote.Terms, time.Now()); err != nil {
 		t.Error(err)
 	}
@@ -232,7 +222,9 @@ func TestCredentialErrors(t *testing.T) {
 		{"certs = gw.pem", "revocation = maybe", `expected one of ifuri, relaxed, strict`},
 		{"certs = gw.pem", "auth = rsa-md5", `"md5" is neither a key size nor a hash`},
 		{"certs = gw.pem\nauth = rsa", "", `the certificate of 'O=Test, CN=gw.example': its key is ECDSA, and auth = rsa is demanded`},
-		{"cert1 { slot = 1\n}", "", `cert1 has no file; certificates on smartcards are not supported yet`},
+		{"cert1 { slot = 1\n}", "", `hq.conf:4: connections.hq.local.cert1 names no certificate; expected file = …`},
+		{"certs = gw.pem", "cert1 { handle = 0a\n}", `hq.conf:6: unable to load certificate: cert1: certificates on smartcards are not supported; expected file = …`},
+		{"certs = gw.pem", "cacert1 { handle = 0a\n}", `unable to load certificate: cacert1: certificates on smartcards`},
 	} {
 		_, err := LoadFS(swanctl(c.local, c.remote, "", files...), DefaultPath)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -275,6 +267,65 @@ func TestFaultyName(t *testing.T) {
 	if got := c.IKE.Connections[0].Remote.ID; got != (auth.Identity{Type: auth.IDKeyID, Data: "O=Acme, Inc., CN=gw"}) || !strings.Contains(strings.Join(warnings(c), "\n"), want) {
 		t.Errorf("%v, %v", got, warnings(c))
 	}
+}
+
+// TestSmartcards: what is on them is pointed out, and the rest of the file counts. Where nothing else is there to
+// authenticate with, the connection is in error as without any certificate.
+func TestSmartcards(t *testing.T) {
+	ca := certify(t, nil, "Root", nil)
+	gw := certify(t, ca, "gw.example", nil)
+	const secrets = "secrets { token-1 {\n handle = 0a\n pin = 1234\n} }\nauthorities { card {\n handle = 0b\n} }"
+	fsys := swanctl("certs = gw.pem\ncert1 {\nhandle = 0a\nslot = 1\nmodule = m\n}", "", secrets, "x509/gw.pem", gw.pem(), "private/gw.pem", asPEM("PRIVATE KEY", gw.pkcs8(t)), "x509ca/ca.pem", ca.pem())
+	c := loadCerts(t, fsys)
+	if !own(t, c).Cert.Equal(gw.cert) {
+		t.Error("our certificate is another one")
+	}
+	all := strings.Join(warnings(c), "\n")
+	for _, want := range []string{
+		"hq.conf:6: connections.hq.local.cert1.handle is not honoured; it would have us authenticate with a certificate on a smartcard",
+		"secrets.token-1 is not read; it would be used for a private key on a smartcard", "authorities.card.handle is not honoured; it would name a certificate on a smartcard",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no warning %q in\n%s", want, all)
+		}
+	}
+	delete(fsys, "etc/swanctl/x509/gw.pem")
+	fsys["etc/swanctl/conf.d/hq.conf"].Data = fmt.Appendf(nil, withCerts, "cert1 {\nhandle = 0a\n}", "")
+	if _, err := LoadFS(fsys, DefaultPath); err == nil || !strings.Contains(err.Error(), "connections.hq.local: ") {
+		t.Errorf("nothing to authenticate with: %v", err)
+	}
+}
+
+// TestCAAmongCertificates: a certificate says itself whether it is a CA's, as with charon.
+func TestCAAmongCertificates(t *testing.T) {
+	ca := certify(t, nil, "Root", nil)
+	gw, them := certify(t, ca, "gw.example", nil), certify(t, ca, "them.example", nil)
+	c := loadCerts(t, swanctl("certs = gw.pem", "", "", "x509/gw.pem", gw.pem(), "private/gw.pem", asPEM("PRIVATE KEY", gw.pkcs8(t)), "x509/ca.pem", ca.pem()))
+	if _, err := c.IKE.Credentials.Verify(them.asPeer(t), &auth.Terms{}, time.Now()); err != nil {
+		t.Errorf("a peer of a CA in the folder x509: %v", err)
+	}
+	stranger := certify(t, certify(t, nil, "Root", nil), "them.example", nil)
+	if _, err := c.IKE.Credentials.Verify(stranger.asPeer(t), &auth.Terms{}, time.Now()); err == nil {
+		t.Error("a peer of another CA is trusted")
+	}
+}
+
+// asPeer is the person with the subject of its certificate as identity.
+func (sun *person) asPeer(t *testing.T) *auth.Peer {
+	t.Helper()
+	p := &auth.Peer{ID: auth.Subject(sun.cert), Certs: [][]byte{sun.cert.Raw}, Announced: true, Method: auth.MethodDigital, Octets: []byte("x")}
+	how, err := auth.ChooseSignature(&sun.key.PublicKey, auth.OurHashes, true, auth.Rule{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := auth.NewPrivateKey("sun", sun.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Data, err = key.Sign(rand.Reader, how, p.Octets); err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // certifyAgain renews a certificate.
@@ -351,18 +402,7 @@ func TestAuthorityURIs(t *testing.T) {
 		return loadCerts(t, swanctl("certs = moon.pem", "id = sun.example", "authorities { site {\n cacert = ca.pem\n "+uris+"\n} }\n",
 			"x509/moon.pem", moon.pem(), "x509ca/ca.pem", ca.pem(), "private/moon.pem", asPEM("PRIVATE KEY", moon.pkcs8(t)), "own.crl", string(crl)))
 	}
-	p := &auth.Peer{ID: auth.Subject(sun.cert), Certs: [][]byte{sun.cert.Raw}, Announced: true, Method: auth.MethodDigital, Octets: []byte("x")}
-	how, err := auth.ChooseSignature(&sun.key.PublicKey, auth.OurHashes, true, auth.Rule{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := auth.NewPrivateKey("sun", sun.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.Data, err = key.Sign(rand.Reader, how, p.Octets); err != nil {
-		t.Fatal(err)
-	}
+	p := sun.asPeer(t)
 	c := load("crl_uris = http://a.example/crl, http://b.example/crl\n ocsp_uris = http://ocsp.example")
 	_, err = c.IKE.Credentials.WithFetcher(&fetcher{}).Verify(p, &auth.Terms{}, time.Now())
 	var open *auth.Unsettled

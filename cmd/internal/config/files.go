@@ -111,7 +111,7 @@ func (l *loader) copy() *loader {
 	n.config = &c
 	n.errs = slices.Clip(n.errs)
 	c.Warnings, c.Credentials, c.Authorities = slices.Clip(c.Warnings), slices.Clip(c.Credentials), slices.Clip(c.Authorities)
-	c.IKE.Pools, c.Revocation.Signers = slices.Clip(c.IKE.Pools), slices.Clip(c.Revocation.Signers)
+	c.IKE.Pools, c.Revocation.Signers, c.AACerts = slices.Clip(c.IKE.Pools), slices.Clip(c.Revocation.Signers), slices.Clip(c.AACerts)
 	c.IKE.Connections = slices.Clone(c.IKE.Connections)
 	n.creds.certs, n.creds.cas, n.creds.crls = slices.Clip(n.creds.certs), slices.Clip(n.creds.cas), slices.Clip(n.creds.crls)
 	n.creds.keys, n.creds.authorities = slices.Clip(n.creds.keys), slices.Clip(n.creds.authorities)
@@ -122,7 +122,7 @@ func (l *loader) copy() *loader {
 func (l *loader) blank() *loader {
 	n, c := *l, *l.config
 	n.config, n.errs = &c, nil
-	c.Warnings, c.Credentials, c.Revocation.Signers = nil, nil, nil
+	c.Warnings, c.Credentials, c.Revocation.Signers, c.AACerts = nil, nil, nil, nil
 	n.creds = credentials{passphrases: l.creds.passphrases}
 	return &n
 }
@@ -133,6 +133,7 @@ func (l *loader) add(part *loader) {
 	l.config.Warnings = append(l.config.Warnings, part.config.Warnings...)
 	l.config.Credentials = union(l.config.Credentials, part.config.Credentials)
 	l.config.Revocation.Signers = append(l.config.Revocation.Signers, part.config.Revocation.Signers...)
+	l.config.AACerts = append(l.config.AACerts, part.config.AACerts...)
 	l.creds.certs = append(l.creds.certs, part.creds.certs...)
 	l.creds.cas = append(l.creds.cas, part.creds.cas...)
 	l.creds.crls = append(l.creds.crls, part.creds.crls...)

@@ -33,6 +33,7 @@ type loadedCredentials struct {
 	keys        []loadedKey
 	certs, cas  []*x509.Certificate
 	signers     []*x509.Certificate // of OCSP responses
+	aas         []*x509.Certificate // of attribute authorities
 	crls        []*x509.RevocationList
 	pubkeys     []crypto.PublicKey
 }
@@ -217,6 +218,17 @@ func (l *Loaded) WithOCSPSigner(data []byte) (*Loaded, error) {
 	}
 	c := l.cloneCredentials()
 	c.signers = united(c.signers, certs, (*x509.Certificate).Equal)
+	return c, nil
+}
+
+// WithAACert adds certificates of attribute authorities, in PEM or DER: they are listed.
+func (l *Loaded) WithAACert(data []byte) (*Loaded, error) {
+	certs, err := parseCertificates(data)
+	if err != nil {
+		return nil, err
+	}
+	c := l.cloneCredentials()
+	c.aas = united(c.aas, certs, (*x509.Certificate).Equal)
 	return c, nil
 }
 

@@ -47,6 +47,7 @@ func (l *loader) loadedParts(p *Loaded) {
 	l.creds.cas = append(l.creds.cas, p.cas...)
 	l.creds.crls = append(l.creds.crls, p.crls...)
 	l.config.Revocation.Signers = append(l.config.Revocation.Signers, p.signers...)
+	l.config.AACerts = append(l.config.AACerts, p.aas...)
 	if len(p.certs)+len(p.cas)+len(p.crls) > 0 {
 		l.creds.used = true // they are listed, whether a connection needs them or not
 	}

@@ -9,8 +9,10 @@ import (
 	"github.com/ipsecd/ipsecd/ike/auth"
 )
 
-// container reads a PKCS#12 container (RFC 7292): our private key, its certificate, and
-// those of CAs, which are trusted as those in the folder x509ca are.
+var errWrongPassphrase = errors.New("the container cannot be decrypted: is the passphrase right?")
+
+// container reads a PKCS#12 container (RFC 7292): our private key, its certificate, and others, which are trusted as
+// those in the folder x509 are.
 func (l *loader) container(name string) {
 	p, configured := l.creds.passphrases[name]
 	b, _, err := l.content(name)
@@ -18,6 +20,8 @@ func (l *loader) container(name string) {
 		err = l.unpack(name, b, string(p.secret))
 	}
 	switch {
+	case errors.Is(err, errWrongPassphrase) && p.asked:
+		l.notAsked(p, name)
 	case err != nil && configured:
 		l.fail(p.at, "%s: %s: %v", p.path, name, err)
 	case err != nil:
@@ -31,7 +35,7 @@ func (l *loader) unpack(name string, b []byte, secret string) error {
 	key, cert, cas, err := pkcs12.DecodeChain(b, secret)
 	switch {
 	case errors.Is(err, pkcs12.ErrIncorrectPassword):
-		return errors.New("the container cannot be decrypted: is the passphrase right?")
+		return errWrongPassphrase
 	case err != nil:
 		return fmt.Errorf("it is no PKCS#12 container with one private key and its certificate: %w", err)
 	}
@@ -44,7 +48,6 @@ func (l *loader) unpack(name string, b []byte, secret string) error {
 		return err
 	}
 	l.creds.keys = append(l.creds.keys, private)
-	l.creds.certs = append(l.creds.certs, cert)
-	l.creds.cas = append(l.creds.cas, cas...)
+	l.creds.certs = append(append(l.creds.certs, cert), cas...)
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 
 // otherSecrets are the kinds of secrets that are not read yet.
 var otherSecrets = map[string]string{
-	"eap": "EAP", "xauth": "XAuth", "ntlm": "EAP-MSCHAPv2", "token": "smartcards",
+	"eap": "EAP", "xauth": "XAuth", "ntlm": "EAP-MSCHAPv2", "token": "a private key on a smartcard",
 }
 
 // secrets reads the section of that name.

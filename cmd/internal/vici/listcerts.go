@@ -21,6 +21,7 @@ const (
 
 	flagNone = "NONE"
 	flagCA   = "CA"
+	flagAA   = "AA"
 	flagOCSP = "OCSP"
 )
 
@@ -82,7 +83,7 @@ func (c *call) certificates() []listedCert {
 	st := c.ctl.Status()
 	list := publicKeys(st)
 	x509s := x509Certificates(st)
-	for _, flag := range []string{flagNone, flagCA, flagOCSP} {
+	for _, flag := range []string{flagNone, flagCA, flagAA, flagOCSP} {
 		for _, l := range x509s {
 			if l.flag == flag {
 				list = append(list, l)
@@ -155,6 +156,7 @@ func x509Certificates(st *status.Status) (list []listedCert) {
 		add(terms.Certs, flagNone)
 		add(terms.CACerts, flagCA)
 	}
+	add(st.Config.AACerts, flagAA)
 	add(st.Config.Revocation.Signers, flagOCSP)
 	return list
 }

@@ -28,7 +28,7 @@ func (c *call) loadCert() error {
 	if kind == typeX509 {
 		add, ok = x509Loaders[strings.ToUpper(c.req.Keys["flag"])]
 		if !ok {
-			return fmt.Errorf("invalid certificate flag %s: ipsecd uses NONE, CA and OCSP", single(c.req.Keys["flag"]))
+			return fmt.Errorf("invalid certificate flag %s: ipsecd uses NONE, CA, AA and OCSP", single(c.req.Keys["flag"]))
 		}
 	}
 	if !ok {
@@ -50,6 +50,7 @@ var loaders = map[string]loader{typeCRL: (*config.Loaded).WithCRL, typePubkey: (
 // x509Loaders are the loaders of X.509 certificates by their flag.
 var x509Loaders = map[string]loader{
 	"": loadX509(false), flagNone: loadX509(false), flagCA: loadX509(true), flagOCSP: (*config.Loaded).WithOCSPSigner,
+	flagAA: (*config.Loaded).WithAACert,
 }
 
 func loadX509(ca bool) loader {

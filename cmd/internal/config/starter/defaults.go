@@ -14,6 +14,9 @@ const (
 // firewallScript is what leftfirewall has run: our command ipsec.
 const firewallScript = "ipsec _updown iptables"
 
+// Prompt stands in place of a passphrase that is to be asked for.
+const Prompt = "%prompt"
+
 // The folders of certificates and keys, beside ipsec.conf.
 const (
 	Folder       = "ipsec.d"

@@ -15,6 +15,9 @@ var sectionOf = map[string]string{
 	"PSK": "ike", "RSA": "private", "ECDSA": "private", "PKCS8": "private", "P12": "pkcs12", "EAP": "eap", "XAUTH": "xauth", "NTLM": "ntlm",
 }
 
+// otherKinds are those without a section, with what they would do.
+var otherKinds = map[string]string{"PIN": "unlock a smartcard with one of our private keys", "BLISS": "give one of our private keys"}
+
 // secrets writes the entries of ipsec.secrets. Their names are made of whose they
 // are, so that a line that moves remains the same secret.
 func (t *translator) secrets(s *ipsecconf.Secrets) {
@@ -22,7 +25,7 @@ func (t *translator) secrets(s *ipsecconf.Secrets) {
 	for _, e := range s.Entries {
 		kind, ok := sectionOf[e.Kind]
 		if !ok {
-			t.warn(e.Position, "%s is not supported, the line is passed over", e.Kind)
+			t.warn(e.Position, "%s is not supported, the line is passed over; it would %s", e.Kind, otherKinds[e.Kind])
 			continue
 		}
 		whose := cmp.Or(e.File, strings.Join(e.IDs, " "), "%any")
@@ -36,8 +39,8 @@ func (t *translator) secrets(s *ipsecconf.Secrets) {
 		if e.File != "" {
 			put(out, "file", v, t.inFolder(FolderKeys, e.File))
 		}
-		if e.Prompt {
-			t.warn(e.Position, "%s: the passphrase cannot be asked for; write it here in place of %%prompt", e.File)
+		if e.Prompt && e.File != "" {
+			put(out, "secret", v, Prompt)
 		}
 		if e.Secret != nil {
 			put(out, "secret", v, "0x"+hex.EncodeToString(e.Secret))
