@@ -60,18 +60,28 @@ func prepend(t TrafficSelector, list []TrafficSelector) []TrafficSelector {
 // asked for once more where the peer has narrowed it to selectors that leave this packet out.
 func (e *Engine) acquire(ev Acquire) {
 	w := e.acquired(ev)
-	if w == nil || w.cfg.Mode.Shunt() {
+	if w == nil || w.cfg.Mode.Shunt() || e.closing {
 		return
 	}
-	c, p := w.conn, ev.selectors()
+	p, reqid := ev.selectors(), w.reqid
 	if p != nil && !w.isFor(p) {
 		p = nil // a policy of somebody else's making: the child is all that is known
 	}
-	if w.carries(p) || w.retry.pos != 0 || c.retry.pos != 0 || e.closing {
-		return // it is tried, or will be: traffic must not make that faster
+	if w.conn.cfg.anyPeer() {
+		if w = e.acquiredPeer(w, p); w == nil {
+			return
+		}
+	}
+	c := w.conn
+	if w.carries(p) {
+		return
 	}
 	w.acquire = ev.Seq
-	e.note(nil, LevelInfo, "KNL", "creating acquire job for policy with reqid {%d}", w.reqid)
+	if w.retry.pos != 0 || c.retry.pos != 0 { // traffic must not make that faster
+		w.asked = max(w.asked, askedFor)
+		return
+	}
+	e.note(nil, LevelInfo, "KNL", "creating acquire job for policy with reqid {%d}", reqid)
 	if w.live() {
 		if sa := c.usable(); sa != nil && sa.up() && !sa.hasTask(func(t task) bool { ct, ok := t.(*childTask); return ok && ct.want == w }) {
 			e.enqueue(sa, &childTask{want: w, packet: p})

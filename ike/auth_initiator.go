@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/ipsecd/ipsecd/ike/auth"
 	"github.com/ipsecd/ipsecd/ike/suite"
@@ -246,7 +245,7 @@ func (e *Engine) establish(sa *ikeSA) {
 	c := sa.conn
 	c.tries, c.upSince, c.asked = 0, e.now, false
 	c.redirect.done()
-	c.lastError, c.errorAt = "", time.Time{}
+	c.clearError()
 	e.timers.stop(&c.retry)
 	e.counters.Negotiations[NegotiationKey{Initiator: sa.initiator, OK: true}]++
 	e.startSATimers(sa)

@@ -271,16 +271,18 @@ func (e *Engine) reportUp(c *childSA) {
 	w := c.want
 	w.asked, w.backoff, w.packet = notAsked, 0, nil
 	e.timers.stop(&w.retry)
-	w.conn.lastError, w.conn.errorAt = "", time.Time{}
-	if w.conn.asked = false; !w.up {
-		w.up = true
+	w.conn.clearError()
+	w.conn.asked = false
+	if r := w.root(); !r.up {
+		r.up = true
 		e.do(ChildUp{Child: c.info})
 	}
 }
 
 // reportDown tells that no CHILD_SA of a child is left, once.
 func (e *Engine) reportDown(w *want, reason string) {
-	if !w.up || w.live() {
+	w = w.root()
+	if !w.up || w.liveAnywhere() {
 		return
 	}
 	w.up = false

@@ -120,13 +120,14 @@ func (c *Connection) OnlyShunts() bool {
 // remote_addrs.
 type AddrMatch struct {
 	Prefix netip.Prefix
+	Part   bool   // of a range that is no prefix: its ends are no addresses to try
 	Name   string // then Prefix is invalid; in remote_addrs only
 }
 
 // String returns what was configured.
 func (m AddrMatch) String() string {
-	if a, ok := m.Single(); ok {
-		return a.String()
+	if m.Prefix.IsValid() && m.Prefix.IsSingleIP() {
+		return m.Prefix.Addr().String()
 	}
 	if m.Name != "" {
 		return m.Name
@@ -136,7 +137,7 @@ func (m AddrMatch) String() string {
 
 // Single returns the address, if the match holds exactly one.
 func (m AddrMatch) Single() (netip.Addr, bool) {
-	return m.Prefix.Addr(), m.Prefix.IsValid() && m.Prefix.IsSingleIP()
+	return m.Prefix.Addr(), m.Prefix.IsValid() && m.Prefix.IsSingleIP() && !m.Part
 }
 
 // AuthMethod is how one side proves its identity.

@@ -76,6 +76,10 @@ func (e *Engine) closeConnection(c *connection) {
 	for _, sa := range slices.Clone(c.sas) {
 		e.deleteIKE(sa, "the configuration changed")
 	}
+	for _, p := range c.peers {
+		e.closeConnection(p)
+	}
+	e.mayForget(c)
 }
 
 // sameIKE reports whether the IKE part of a connection is unchanged. Where
@@ -124,6 +128,11 @@ func (e *Engine) mergeChildren(c *connection, cfg *Connection) {
 			e.deleteChild(child)
 		}
 	}
+	for _, p := range c.peers {
+		e.mergeChildren(p, cfg)
+		p.relate()
+	}
+	e.mayForget(c)
 }
 
 // assignReqids gives each configured child its reqid: as configured, as it had before, or
@@ -171,6 +180,7 @@ func (w *want) ifID() uint32 {
 // unbind takes sa from its connection.
 func (e *Engine) unbind(sa *ikeSA) {
 	if sa.conn != nil {
+		e.mayForget(sa.conn)
 		sa.conn.sas = slices.DeleteFunc(sa.conn.sas, func(o *ikeSA) bool { return o == sa })
 	}
 }

@@ -14,6 +14,12 @@ type connection struct {
 	sas     []*ikeSA // all that use it
 	removed bool     // by a Reconfigure
 
+	peers   []*connection // those of its peers, if it is for any
+	of      *connection   // whose part for one peer it is; nil: it is configured
+	peer    netip.Addr    // that peer
+	source  netip.Addr    // of the traffic that asked for it
+	crowded bool          // traffic asks for more peers than are allowed
+
 	stopped bool // the operator took it down
 	asked   bool // the IKE SA alone is asked for
 
@@ -41,9 +47,10 @@ const (
 // want is what we want of one configured child.
 type want struct {
 	conn     *connection
+	of       *want // of the configured connection, where conn is for one of its peers
 	cfg      *ChildConfig
-	reqid    uint32
-	stopped  bool // the operator took it down
+	reqid    uint32 // 0 where conn is for one of many peers
+	stopped  bool   // the operator took it down
 	asked    asking
 	backoff  int
 	children []*childSA // all, in any state
@@ -62,6 +69,8 @@ func (w *want) desired() bool {
 		return false
 	case w.asked != notAsked:
 		return true
+	case w.of != nil:
+		return false
 	}
 	return w.cfg.StartAction.Starts() && !w.stopped && !w.conn.stopped
 }
@@ -81,7 +90,7 @@ func (c *connection) want(name string) *want {
 
 // startConnections begins with what start_action asks for.
 func (e *Engine) startConnections() {
-	for _, c := range e.connections {
+	for c := range e.everyConnection() {
 		e.ensure(c)
 		if c.names.known == nil {
 			e.lookUp(c) // to know the peer when it comes
@@ -145,7 +154,7 @@ func (e *Engine) initiate(c *connection, w *want) {
 		e.attemptFailed(c, nil, c.nowhere())
 		return
 	}
-	local := e.localAddr(c.cfg, remote)
+	local := e.localFor(c, remote)
 	sa := e.newSA(true, netip.AddrPortFrom(local, c.cfg.LocalPort), netip.AddrPortFrom(remote, c.cfg.RemotePort))
 	sa.natt = c.cfg.RemotePort != ikePort
 	if sa.natt {
@@ -158,8 +167,19 @@ func (e *Engine) initiate(c *connection, w *want) {
 	e.enqueue(sa, setupTask{})
 }
 
-// bind makes sa one of the connection's.
+// localFor returns our address for an attempt: that of the traffic that asks for the peer, as long as it is ours.
+func (e *Engine) localFor(c *connection, remote netip.Addr) netip.Addr {
+	if a := c.source; a.IsValid() && a.Is4() == remote.Is4() && (len(e.addrs) == 0 || slices.Contains(e.addrs, a)) {
+		return a
+	}
+	return e.localAddr(c.cfg, remote)
+}
+
+// bind makes sa one of the connection's, or of its part for the peer.
 func (e *Engine) bind(sa *ikeSA, c *connection) {
+	if c.of == nil && c.cfg.anyPeer() {
+		c = e.ofPeer(c, sa.remote.Addr())
+	}
 	sa.conn = c
 	c.sas = append(c.sas, sa)
 	e.numberIKE(sa)
@@ -175,10 +195,16 @@ func (c *connection) remoteAddr() (netip.Addr, bool) {
 }
 
 // timeout tries the connection again.
-func (c *connection) timeout(e *Engine, _ timerKind) { e.ensure(c) }
+func (c *connection) timeout(e *Engine, _ timerKind) {
+	e.ensure(c)
+	e.mayForget(c)
+}
 
 // timeout tries the child again.
-func (w *want) timeout(e *Engine, _ timerKind) { e.ensure(w.conn) }
+func (w *want) timeout(e *Engine, _ timerKind) {
+	e.ensure(w.conn)
+	e.mayForget(w.conn)
+}
 
 // wait returns how long to wait after n failures in a row: doubling, up to a
 // limit, shortened by up to a quarter at random so that peers spread.
@@ -202,8 +228,11 @@ func (e *Engine) attemptFailed(c *connection, sa *ikeSA, text string) {
 	spent := !possible || c.cfg.KeyingTries > 0 && c.tries >= c.cfg.KeyingTries
 	again := false
 	for _, w := range c.wants {
-		if spent && w.asked == askedFor {
+		switch {
+		case spent && w.asked == askedFor:
 			w.asked = notAsked
+		case c.of != nil && (spent || w.asked == askedFor && c.cfg.KeyingTries == 0):
+			w.asked = notAsked // one of many peers: its traffic asks again
 		}
 		again = again || w.desired() && !w.live()
 	}
@@ -214,6 +243,7 @@ func (e *Engine) attemptFailed(c *connection, sa *ikeSA, text string) {
 		e.timers.set(&c.retry, c, timerRetry, e.now.Add(e.wait(c.backoff)))
 		plan = "; next try in " + until(e.now, c.retry.at)
 	}
+	e.mayForget(c)
 	e.failed(c, nil, sa, text, plan)
 }
 
@@ -237,7 +267,7 @@ func (e *Engine) childFailed(w *want, sa *ikeSA, text string) {
 // failed notes a failure, once. plan says what comes next, to the log only: the
 // snapshot has the time itself.
 func (e *Engine) failed(c *connection, w *want, sa *ikeSA, text, plan string) {
-	c.lastError, c.errorAt = text, e.now
+	e.setError(c, text)
 	n := Note{Level: LevelError, Kind: NoteFailure, Group: "IKE", Connection: c.cfg.Name, Text: text + plan}
 	if w != nil {
 		n.Group, n.Child = "CHD", w.cfg.Name
@@ -248,10 +278,24 @@ func (e *Engine) failed(c *connection, w *want, sa *ikeSA, text, plan string) {
 	e.emit(n)
 }
 
+// setError remembers why something failed, for the snapshot.
+func (e *Engine) setError(c *connection, text string) {
+	for _, o := range []*connection{c, c.root()} {
+		o.lastError, o.errorAt = text, e.now
+	}
+}
+
+// clearError forgets it: all is well.
+func (c *connection) clearError() {
+	for _, o := range []*connection{c, c.root()} {
+		o.lastError, o.errorAt = "", time.Time{}
+	}
+}
+
 // lost plans what is wanted of a connection whose last IKE SA went away after it
 // was up.
 func (e *Engine) lost(c *connection, text string) {
-	c.lastError, c.errorAt = text, e.now
+	e.setError(c, text)
 	if e.now.Sub(c.upSince) > e.cfg.Timing.RetryMax {
 		c.backoff = 0
 	}

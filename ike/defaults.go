@@ -156,6 +156,11 @@ const (
 	maxNameAddrs = 16
 	nameAge      = 30 * time.Second
 
+	// maxPeersByTrap is how many peers one connection for any may have when traffic asks for another;
+	// maxAttemptsByTrap is how many of them are set up at once because of traffic.
+	maxPeersByTrap    = 4096
+	maxAttemptsByTrap = 256
+
 	// maxRedirected redirects are followed within redirectPeriod (RFC 5685 section 8).
 	maxRedirected  = 5
 	redirectPeriod = 300 * time.Second

@@ -157,7 +157,7 @@ func (e *Engine) childLost(w *want, action ChildAction, reason string) {
 	if !w.desired() || w.retry.pos != 0 {
 		return
 	}
-	w.conn.lastError, w.conn.errorAt = reason, e.now
+	e.setError(w.conn, reason)
 	w.backoff++
 	e.timers.set(&w.retry, w, timerRetry, e.now.Add(e.wait(w.backoff)))
 }

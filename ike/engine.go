@@ -42,6 +42,7 @@ type Engine struct {
 
 	connections []*connection // in configured order
 	byName      map[string]*connection
+	passing     []*connection // those of peers of which nothing may be left
 	pools       addressPools
 	directory   *directory
 	reqids      map[childKey]uint32
@@ -167,6 +168,7 @@ func (e *Engine) guard(what string) {
 	sa := e.serving
 	e.serving = nil
 	cause := recover()
+	defer e.forgetPeers()
 	if cause == nil {
 		if sa != nil {
 			e.tellMoved(sa)

@@ -143,10 +143,11 @@ func (e *Engine) terminate(ev Terminate) {
 
 // stopStarting keeps start_action from bringing up again what was taken down.
 func (e *Engine) stopStarting(ev Terminate, whole bool) {
-	for _, c := range e.connections {
+	for c := range e.everyConnection() {
 		if ev.Connection != "" && c.cfg.Name != ev.Connection {
 			continue
 		}
+		e.mayForget(c)
 		if whole {
 			c.stop()
 			e.timers.stop(&c.retry)
@@ -244,7 +245,7 @@ func (e *Engine) peerMoved(ev PeerMoved) {
 func (e *Engine) shutdown() {
 	e.closing = true
 	e.alert(nil, AlertShutdown)
-	for _, c := range e.connections {
+	for c := range e.everyConnection() {
 		e.timers.stop(&c.retry)
 		for _, w := range c.wants {
 			e.timers.stop(&w.retry)

@@ -29,7 +29,7 @@ func (resume) event() {}
 
 // goOn begins what Quiet has kept from being begun.
 func (e *Engine) goOn() {
-	for _, c := range e.connections {
+	for c := range e.everyConnection() {
 		e.ensure(c)
 	}
 }

@@ -36,11 +36,14 @@ func (e *Engine) HandOver(now time.Time) (data []byte, left int, err error) {
 }
 
 func (e *Engine) handConnection(c *connection) handedConnection {
-	h := handedConnection{Name: c.cfg.Name, Virtual: c.virtual, Stopped: c.stopped, UpSince: e.moment(c.upSince)}
+	h := handedConnection{Name: c.cfg.Name, Peer: c.peer, Source: c.source, Virtual: c.virtual, Stopped: c.stopped, UpSince: e.moment(c.upSince)}
 	for _, w := range c.wants {
 		h.Children = append(h.Children, handedWant{
 			Name: w.cfg.Name, ReqID: w.reqid, Stopped: w.stopped, Asked: w.asked, Up: w.up, Trap: bare(w.trap),
 		})
+	}
+	for _, p := range c.peers {
+		h.Peers = append(h.Peers, e.handConnection(p))
 	}
 	return h
 }
@@ -59,7 +62,7 @@ func (e *Engine) handSA(sa *ikeSA) handedSA {
 	timer := func(k timerKind) moment { return e.moment(sa.timers[k].pending()) }
 	m := sa.mobike
 	h := handedSA{
-		ID: sa.id, Connection: sa.conn.cfg.Name, Initiator: sa.initiator, SPIi: sa.spiI, SPIr: sa.spiR,
+		ID: sa.id, Connection: sa.conn.cfg.Name, Peer: sa.conn.peer, Initiator: sa.initiator, SPIi: sa.spiI, SPIr: sa.spiR,
 		Local: sa.local, Remote: sa.remote, NATT: sa.natt, NATLocal: sa.natLocal, NATRemote: sa.natRemote,
 		ForceEncap: sa.forceEncap, PPK: sa.ppk, PeerFragments: sa.peerFragments, PeerChildless: sa.peerChildless, PeerRedirects: sa.peerRedirects,
 		Mobike:    handedMobike{On: m.on, Leads: m.leads, NATT: m.natt, Peer: m.peer, Told: m.told, Proven: m.proven, NATSeen: m.natSeen},

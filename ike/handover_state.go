@@ -52,6 +52,9 @@ type handedVirtual struct {
 
 type handedConnection struct {
 	Name     string
+	Peer     netip.Addr         // of one of Peers
+	Source   netip.Addr         // and of the traffic that asked for it
+	Peers    []handedConnection // where the connection is for any
 	Virtual  []netip.Addr
 	Stopped  bool
 	UpSince  moment
@@ -70,6 +73,7 @@ type handedWant struct {
 type handedSA struct {
 	ID                                   uint32
 	Connection                           string
+	Peer                                 netip.Addr // whose part of the connection it belongs to; invalid: there are none
 	Initiator                            bool
 	SPIi, SPIr                           wire.SPI
 	Local, Remote                        netip.AddrPort

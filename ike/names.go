@@ -45,6 +45,9 @@ func (c *connection) remotes() []netip.Addr {
 		}
 		return c.names.known[to.name]
 	}
+	if c.of != nil {
+		return []netip.Addr{c.peer}
+	}
 	var all []netip.Addr
 	for _, m := range c.cfg.RemoteAddrs {
 		if a, ok := m.Single(); ok && !a.IsUnspecified() {
@@ -77,9 +80,17 @@ func (e *Engine) lookUp(c *connection) {
 // resolved takes the addresses and goes on with the attempt. A name that cannot be looked up leads where it last did.
 func (e *Engine) resolved(ev Resolved) {
 	c := e.byName[ev.Connection]
-	if c == nil || !c.names.asked {
+	if c == nil {
 		return
 	}
+	for _, one := range append([]*connection{c}, c.peers...) { // a peer can redirect us to a name
+		if one.names.asked {
+			e.resolvedFor(one, ev)
+		}
+	}
+}
+
+func (e *Engine) resolvedFor(c *connection, ev Resolved) {
 	c.names.asked, c.names.fresh = false, true
 	if c.names.known == nil {
 		c.names.known = map[string][]netip.Addr{}

@@ -28,7 +28,7 @@ func (e *Engine) refusal(c *connection, text string) {
 	if c != nil {
 		n.Connection = c.cfg.Name
 		if c.usable() == nil {
-			c.lastError, c.errorAt = text, e.now
+			e.setError(c, text)
 		}
 	}
 	e.emit(n)

@@ -24,7 +24,7 @@ func (e *Engine) addressChanged(addrs []netip.Addr) {
 	if same {
 		return
 	}
-	for _, c := range e.connections {
+	for c := range e.everyConnection() {
 		if c.retry.pos != 0 {
 			e.ensureNow(c)
 		}

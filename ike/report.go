@@ -67,13 +67,28 @@ func (e *Engine) upDown(c *childSA, up bool) {
 }
 
 func (c *connection) describe() ConnectionInfo {
-	i := ConnectionInfo{Config: c.cfg, LastError: c.lastError, ErrorAt: c.errorAt, Tries: c.tries, NextTry: c.retry.pending()}
-	for _, w := range c.wants {
-		if at := w.retry.pending(); !at.IsZero() && (i.NextTry.IsZero() || at.Before(i.NextTry)) {
-			i.NextTry = at
-		}
+	i := ConnectionInfo{Config: c.cfg, LastError: c.lastError, ErrorAt: c.errorAt, Tries: c.tries, NextTry: c.nextTry()}
+	for _, p := range c.peers {
+		i.Tries, i.NextTry = max(i.Tries, p.tries), earlier(i.NextTry, p.nextTry())
 	}
 	return i
+}
+
+// nextTry returns when the connection, or a child of it, is tried next; zero: not at all.
+func (c *connection) nextTry() time.Time {
+	next := c.retry.pending()
+	for _, w := range c.wants {
+		next = earlier(next, w.retry.pending())
+	}
+	return next
+}
+
+// earlier returns the earlier of two times; a zero one is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // normal returns p with IPv4 addresses as such, not mapped into IPv6.

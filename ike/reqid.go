@@ -38,7 +38,7 @@ func (e *Engine) reqidFor(sa *ikeSA, a agreed) uint32 {
 	}
 	narrower := !sa.whole(a) && (w.cfg.StartAction.Traps() || w.trap != nil)
 	used := slices.ContainsFunc(w.children, func(c *childSA) bool { return c.info.ReqID == w.reqid })
-	if !narrower && !used {
+	if !narrower && !used && w.of == nil {
 		return w.reqid
 	}
 	return e.newReqid(e.takenReqids())

@@ -186,7 +186,7 @@ func (sa *ikeSA) closing() bool { return sa.setup != nil && sa.setup.closing != 
 // samePeer reports whether two IKE SAs are between the same two identities of
 // the same connection.
 func (sa *ikeSA) samePeer(o *ikeSA) bool {
-	return sa.conn == o.conn && sa.localID == o.localID && sa.remoteID == o.remoteID
+	return sa.conn.root() == o.conn.root() && sa.localID == o.localID && sa.remoteID == o.remoteID
 }
 
 // sameHost reports whether two IKE SAs of a connection lead to the same host: to the same address, to others

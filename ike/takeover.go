@@ -37,6 +37,7 @@ func (e *Engine) TakeOver(now time.Time, data []byte) ([]*ChildSA, error) {
 	}
 	e.takeUps(s)
 	e.dropUnused()
+	e.forgetPeers()
 	return children, nil
 }
 
@@ -56,7 +57,12 @@ func (e *Engine) takeConnection(h *handedConnection) {
 	if c == nil {
 		return
 	}
-	c.stopped, c.virtual, c.upSince = h.Stopped, h.Virtual, e.at(h.UpSince)
+	c.take(e, h)
+	if c.cfg.anyPeer() {
+		for i := range h.Peers {
+			e.takePeer(c, &h.Peers[i])
+		}
+	}
 	for _, hw := range h.Children {
 		w := c.want(hw.Name)
 		if w == nil {
@@ -76,13 +82,29 @@ func (e *Engine) takeConnection(h *handedConnection) {
 	}
 }
 
+func (c *connection) take(e *Engine, h *handedConnection) {
+	c.stopped, c.virtual, c.upSince = h.Stopped, h.Virtual, e.at(h.UpSince)
+}
+
+// takePeer takes what is asked for of one of a connection's peers.
+func (e *Engine) takePeer(c *connection, h *handedConnection) {
+	one := e.ofPeer(c, h.Peer)
+	one.take(e, h)
+	one.source = h.Source
+	for _, hw := range h.Children {
+		if w := one.want(hw.Name); w != nil {
+			w.stopped, w.asked = hw.Stopped, hw.Asked
+		}
+	}
+}
+
 // takeUps counts as up what was, and reports as down what nothing is left of.
 func (e *Engine) takeUps(s *handedState) {
 	for _, h := range s.Connections {
 		for _, hw := range h.Children {
 			if c := e.byName[h.Name]; c != nil {
 				if w := c.want(hw.Name); w != nil && hw.Up {
-					w.up = w.live()
+					w.up = w.liveAnywhere()
 				}
 			}
 		}
@@ -94,6 +116,9 @@ func (e *Engine) takeSA(h *handedSA) ([]*ChildSA, error) {
 	c := e.byName[h.Connection]
 	if c == nil {
 		return nil, fmt.Errorf("the connection is not configured any more")
+	}
+	if h.Peer.IsValid() && c.cfg.anyPeer() {
+		c = e.ofPeer(c, h.Peer)
 	}
 	for _, hc := range h.Children {
 		if c.want(hc.Child) == nil {

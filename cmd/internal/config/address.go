@@ -61,7 +61,7 @@ func parseAddrMatches(names bool) func(string) ([]ike.AddrMatch, error) {
 				return nil, fmt.Errorf("%q: %w", item, err)
 			}
 			for _, p := range prefixes {
-				out = append(out, ike.AddrMatch{Prefix: p})
+				out = append(out, ike.AddrMatch{Prefix: p, Part: len(prefixes) > 1})
 			}
 		}
 		if !restricted {

@@ -42,6 +42,7 @@ func TestConnectionErrors(t *testing.T) {
 		{"connections { hq {\n local { id = a }\n remote { auth = psk }\n} }\nsecrets { ike { secret = x } }", `1: connections.hq.local: there is no certificate with a private key for 'a'`},
 		{"connections { hq {\n local { auth = eap }\n remote { auth = psk }\n} }\nsecrets { ike { secret = x } }", `2: connections.hq.local.auth = "eap": "eap" is no public key method; expected pubkey, rsa, rsa/pss, ecdsa or ed25519; or psk: others are not supported yet`},
 		{"connections { hq {\n local { auth = psk }\n remote { auth = psk }\n children { net { start_action = start } }\n} }\nsecrets { ike { secret = x } }", `1: connections.hq.children.net has a start_action, but remote_addrs has no single address to connect to; set it, or start_action = none`},
+		{"connections { hq {\n local { auth = psk }\n remote { auth = psk }\n children { net { start_action = trap } }\n} }\nsecrets { ike { secret = x } }", `1: connections.hq.children.net: start_action = trap in tunnel mode needs a single address in remote_addrs, for its policies; set it, or mode = transport to trap for any peer`},
 		{strings.Replace(at("local_addrs = 10.0.0.1", ""), "ike {", "ike { id = 192.0.2.2\n", 1), `2: connections.hq has no pre-shared key: no ike section of secrets has the id 192.0.2.1 or 10.0.0.1`},
 		{strings.Replace(at("", ""), "secret = s3cret", "", 1), `12: secrets.ike has no key; expected secret = "…", or file = the name of a file that holds it`},
 	} {

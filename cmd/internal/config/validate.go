@@ -83,11 +83,17 @@ func (l *loader) checkStart(c *ike.Connection) {
 		if child.StartAction == ike.ActionClear || child.Mode.Shunt() || named && child.StartAction == ike.ActionStart {
 			continue
 		}
-		if named {
+		_, _, anyPeer := c.AnyPeerTrap(child)
+		trap := child.StartAction == ike.ActionTrap
+		switch {
+		case trap && anyPeer:
+		case named:
 			l.fail(place(c), "connections.%s.children.%s: start_action = trap needs an address in remote_addrs besides host names, for its policies", c.Name, child.Name)
-			continue
+		case trap && child.Mode == ike.ModeTunnel:
+			l.fail(place(c), "connections.%s.children.%s: start_action = trap in tunnel mode needs a single address in remote_addrs, for its policies; set it, or mode = transport to trap for any peer", c.Name, child.Name)
+		default:
+			l.fail(place(c), "connections.%s.children.%s has a start_action, but remote_addrs has no single address to connect to; set it, or start_action = none", c.Name, child.Name)
 		}
-		l.fail(place(c), "connections.%s.children.%s has a start_action, but remote_addrs has no single address to connect to; set it, or start_action = none", c.Name, child.Name)
 	}
 }
 

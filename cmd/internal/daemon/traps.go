@@ -50,9 +50,23 @@ func trapsOf(c *config.Config, reqid func(connection, child string) uint32, sour
 	return out
 }
 
-// trapSA is the CHILD_SA that the trap stands for, without SPIs. A peer without a
-// single address has none: nobody could be asked.
+// trapSA is the CHILD_SA that the trap stands for, without SPIs. Without a single address of the peer it has
+// none either, and there is one only where any peer can be asked.
 func trapSA(conn *ike.Connection, ch *ike.ChildConfig, source func(netip.Addr) netip.Addr) (*ike.ChildSA, bool) {
+	sa := &ike.ChildSA{
+		Connection: conn.Name, Config: ch, Mode: ch.Mode,
+		IfIDIn: ch.IfIDIn, IfIDOut: ch.IfIDOut, MarkIn: ch.MarkIn, MarkOut: ch.MarkOut,
+	}
+	if sa.IfIDIn == 0 {
+		sa.IfIDIn = conn.IfIDIn
+	}
+	if sa.IfIDOut == 0 {
+		sa.IfIDOut = conn.IfIDOut
+	}
+	var ok bool
+	if sa.LocalTS, sa.RemoteTS, ok = conn.AnyPeerTrap(ch); ok {
+		return sa, true
+	}
 	remote, ok := single(conn.RemoteAddrs)
 	if !ok {
 		return nil, false
@@ -61,17 +75,8 @@ func trapSA(conn *ike.Connection, ch *ike.ChildConfig, source func(netip.Addr) n
 	if !ok {
 		local = source(remote)
 	}
-	sa := &ike.ChildSA{
-		Connection: conn.Name, Config: ch, Mode: ch.Mode, Local: local, Remote: remote,
-		IfIDIn: ch.IfIDIn, IfIDOut: ch.IfIDOut, MarkIn: ch.MarkIn, MarkOut: ch.MarkOut,
-		LocalTS: resolve(ch.LocalTS, local), RemoteTS: resolve(ch.RemoteTS, remote),
-	}
-	if sa.IfIDIn == 0 {
-		sa.IfIDIn = conn.IfIDIn
-	}
-	if sa.IfIDOut == 0 {
-		sa.IfIDOut = conn.IfIDOut
-	}
+	sa.Local, sa.Remote = local, remote
+	sa.LocalTS, sa.RemoteTS = resolve(ch.LocalTS, local), resolve(ch.RemoteTS, remote)
 	// Without an address yet, the kernel takes that of the route when there is one; a selector cannot wait.
 	return sa, local.IsValid() || !slices.ContainsFunc(ch.LocalTS, func(t ike.TrafficSelector) bool { return t.Dynamic })
 }
