@@ -66,8 +66,8 @@ type Connection struct {
 	Lines  Lines  // of its keys, and those of local and remote
 
 	// LocalAddrs and RemoteAddrs are the addresses that this connection may
-	// use; none means any. RemoteAddrs with no single address in it makes the
-	// connection a responder only.
+	// use; none means any. With no single address in RemoteAddrs only the peers, or
+	// traffic to them, bring the connection up.
 	LocalAddrs  []AddrMatch
 	RemoteAddrs []AddrMatch
 	LocalPort   uint16 // 500 unless configured

@@ -110,6 +110,9 @@ func (c *connection) nowhere() string {
 	if list := c.hostNames(); len(list) > 0 {
 		return fmt.Sprintf("cannot look up %v: %v (connections.%s.remote_addrs, %s)", list, c.names.err, c.cfg.Name, c.cfg.Source)
 	}
+	if c.cfg.anyPeer() {
+		return "no single address in remote_addrs: the peers come by themselves, or traffic to them asks with start_action = trap"
+	}
 	return "no single address in remote_addrs: this connection can only be a responder"
 }
 

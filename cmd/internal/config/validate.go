@@ -181,8 +181,12 @@ func (l *loader) checkSharedPolicies() {
 			own = conn.Name
 		}
 		path := "connections." + conn.Name + ".children." + c.Name
-		for _, local := range c.LocalTS {
-			for _, remote := range c.RemoteTS {
+		locals, remotes := c.LocalTS, c.RemoteTS
+		if l, r, ok := conn.AnyPeerTrap(c); ok && c.StartAction.Traps() {
+			locals, remotes = l, r
+		}
+		for _, local := range locals {
+			for _, remote := range remotes {
 				if local.Dynamic || remote.Dynamic || !c.Policies || c.Mode.Shunt() {
 					continue
 				}

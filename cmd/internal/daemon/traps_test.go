@@ -7,6 +7,7 @@ import (
 	"github.com/ipsecd/ipsecd/cmd/internal/config"
 	"github.com/ipsecd/ipsecd/ike"
 	"github.com/ipsecd/ipsecd/xfrm"
+	"github.com/ipsecd/ipsecd/xfrm/xfrmtest"
 )
 
 func trapConfig() *config.Config {
@@ -88,5 +89,42 @@ func TestTrapOfGeneratedNumbers(t *testing.T) {
 	child.MarkOutBy, child.MarkOut.Mask = ike.NumberEach, 0xff
 	if traps := trapsOf(c, reqid, nil, nil); len(traps) > 0 {
 		t.Errorf("mark_out = %%unique: %+v", traps)
+	}
+}
+
+// A trap for any peer holds the traffic to each that has no CHILD_SA, also after one has gone, and asks with the packet's
+// addresses.
+func TestTrapForAnyPeer(t *testing.T) {
+	c := trapConfig()
+	conn := c.IKE.Connections[0]
+	child := conn.Children[0]
+	conn.LocalAddrs, conn.RemoteAddrs = nil, nil
+	child.Mode, child.RemoteTS = ike.ModeTransport, child.LocalTS
+	r := newRig(t)
+	reqid := xfrm.DefaultOwner.ReqIDBase + 9
+	if err := r.setTraps(trapsOf(c, func(string, string) uint32 { return reqid }, nil, nil)); err != nil {
+		t.Fatal(err)
+	}
+	trapped := r.kernel.String()
+	packet := func(dst string) xfrmtest.Packet {
+		return xfrmtest.Packet{Src: netip.MustParseAddr("10.30.0.6"), Dst: netip.MustParseAddr(dst), Proto: 17, SrcPort: 1024, DstPort: 53}
+	}
+	check := func(when, dst string, want xfrmtest.Fate) {
+		t.Helper()
+		if got := r.kernel.Output(packet(dst)); got != want {
+			t.Errorf("%s: a packet to %s is %s, want %s\n%s", when, dst, got, want, r.kernel)
+		}
+	}
+	check("at first", "192.168.1.1", xfrmtest.Dropped)
+	sa := testChild(1)
+	sa.Connection, sa.Config, sa.Mode, sa.ReqID, sa.IfIDIn, sa.IfIDOut = "site", child, child.Mode, reqid+1, 0, 0
+	sa.LocalTS, sa.RemoteTS = resolve(child.LocalTS, sa.Local), resolve(child.RemoteTS, sa.Remote)
+	r.mustInstall(t, sa, false)
+	check("with an SA", "192.168.1.1", xfrmtest.Protected)
+	check("with an SA of another peer", "192.168.1.2", xfrmtest.Dropped)
+	r.perform(ike.RemoveChild{ChildID: 1})
+	check("after the SA", "192.168.1.1", xfrmtest.Dropped)
+	if got := r.kernel.String(); got != trapped {
+		t.Errorf("the trap is another one:\n%s\nwant:\n%s", got, trapped)
 	}
 }
