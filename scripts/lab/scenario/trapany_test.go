@@ -5,7 +5,9 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -116,11 +118,9 @@ func TestTrapAny(t *testing.T) {
 	quiet.Load(t, meshConf(""))
 	charon.Load(t, meshConf(trap))
 
-	if ours, charons := trapsOf(t, us.Vici), trapsOf(t, charon.Vici); ours != charons || !strings.Contains(ours, "TRANSPORT") {
+	conf := labtest.WriteFile(t, filepath.Join(labtest.RunDir(t), "strongswan.conf"), "swanctl { load = "+labtest.SwanctlPlugins+" }\n")
+	if ours, charons := trapsOf(t, conf, us.Vici), trapsOf(t, conf, charon.Vici); ours != charons || !strings.Contains(ours, "TRANSPORT") {
 		t.Errorf("swanctl --list-pols: of ipsecd\n%s\nof charon\n%s", ours, charons)
-	}
-	if got := trapsOf(t, old.Vici); !strings.Contains(got, "192.168.0.0/30") {
-		t.Errorf("dave's trap:\n%s", got)
 	}
 	if _, err := us.Call("initiate", "child", "trap-any", "timeout", "5000"); err == nil {
 		t.Error("a connection for anybody was initiated without a word about whom to")
@@ -188,9 +188,11 @@ func TestTrapAny(t *testing.T) {
 }
 
 // trapsOf returns what the stock swanctl prints of a daemon's traps.
-func trapsOf(t *testing.T, v labtest.Vici) string {
+func trapsOf(t *testing.T, conf string, v labtest.Vici) string {
 	t.Helper()
-	out, err := exec.Command("swanctl", "--list-pols", "--trap", "--uri", "unix://"+v.Path).CombinedOutput()
+	cmd := exec.Command("swanctl", "--list-pols", "--trap", "--uri", "unix://"+v.Path)
+	cmd.Env = append(os.Environ(), "STRONGSWAN_CONF="+conf)
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("swanctl --list-pols: %v\n%s", err, out)
 	}
