@@ -48,7 +48,7 @@ func TestLikeStock(t *testing.T) {
 	}
 	both("--list-certs", "--type", "x509", "--pem")
 	for _, command := range []string{
-		"--initiate --child nosuch", "--initiate --ike nosuch --raw", "--rekey --ike hq",
+		"--initiate --child nosuch", "--initiate --ike nosuch --raw", "--rekey --ike hq", "--install --child net --ike gw", "--list-pols --trap", "--uninstall --child net", "--install --child nosuch",
 		"--rekey --child nosuch", "--redirect --ike nosuch --gateway 192.0.2.9", "--redirect --ike hq", "--terminate --ike lab", "--terminate --child-id 77", "--terminate",
 		"--list-sas", "--counters --reset --name hq", "--reload-settings", "--flush-certs", "--list-certs --type ocsp_response",
 		"--load-creds --noprompt --clear", "--load-conns", "--load-pools --pretty", "--load-authorities --raw",

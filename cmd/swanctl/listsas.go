@@ -23,8 +23,12 @@ func monitor(s *session) error {
 	}, "ike-updown", "child-updown")
 }
 
-// writeSA writes an IKE_SA and its CHILD_SAs.
+// writeSA writes an IKE_SA and its CHILD_SAs. Like the stock swanctl, it does not write one that comes without a section of
+// them, as in the event ike-updown.
 func writeSA(s *session, name string, sa *vici.Message) {
+	if section(sa, "child-sas") == nil {
+		return
+	}
 	initiator, responder := "*", ""
 	if text(sa, "initiator") != "yes" {
 		initiator, responder = "", "*"

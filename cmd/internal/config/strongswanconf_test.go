@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -56,5 +57,19 @@ func TestStrongswanConfOptions(t *testing.T) {
 	}
 	if len(c.Warnings) != 1 || c.Warnings[0].Text != "charon: without effect here: threads" {
 		t.Errorf("%v", c.Warnings)
+	}
+}
+
+// charon takes the tables that every host has; with us the routes have the same effect from a table of their own.
+func TestSourceRoutesStayOutOfTheHostsTables(t *testing.T) {
+	for _, table := range []string{"0", "253", "254", "255"} {
+		c := loadFiles(t, debian("charon {\n routing_table_prio = 7\n routing_table = "+table+"\n}\n"))
+		if got, want := c.Routing.SourceRoutes, (SourceRoutes{Install: true, Table: 220, Priority: 7}); got != want {
+			t.Errorf("%s: %+v", table, got)
+		}
+		const want = "/etc/strongswan.conf:11: charon.routing_table = %s is not honoured; it would put source routes among those of the host: they go into table 220"
+		if w := warnings(c); len(w) != 1 || !strings.HasPrefix(w[0], fmt.Sprintf(want, table)) {
+			t.Errorf("%s: %q", table, w)
+		}
 	}
 }

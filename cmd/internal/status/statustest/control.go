@@ -20,6 +20,8 @@ type Control struct {
 	// FetchedData is what was fetched about revoked certificates.
 	FetchedData status.Fetched
 
+	editing sync.Mutex // held by one Edit at a time
+
 	mu   sync.Mutex
 	st   *status.Status
 	subs []chan ike.Note
@@ -70,9 +72,10 @@ func (c *Control) Reload(_ context.Context, dryRun bool) (string, error) {
 
 // Edit applies the change to the present status, over a configuration without files.
 func (c *Control) Edit(_ context.Context, change func(*config.Loaded) (*config.Loaded, error)) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	next, err := change(c.st.Loaded)
+	c.editing.Lock()
+	defer c.editing.Unlock()
+	was := c.Status() // change may look at it, too
+	next, err := change(was.Loaded)
 	if err != nil {
 		return err
 	}
@@ -84,9 +87,9 @@ func (c *Control) Edit(_ context.Context, change func(*config.Loaded) (*config.L
 	if err != nil {
 		return err
 	}
-	st := *c.st
+	st := *was
 	st.Config, st.Loaded = conf, next
-	c.st = &st
+	c.Set(&st)
 	return nil
 }
 
