@@ -9,71 +9,9 @@ import (
 	"time"
 
 	"github.com/ipsecd/ipsecd/ike"
+	"github.com/ipsecd/ipsecd/ike/auth"
+	"github.com/ipsecd/ipsecd/ike/suite"
 )
-
-// meshHost is one of the hosts of mesh.
-func meshHost(i int) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, byte(10 + i)}) }
-
-// mesh returns hosts that each trap traffic to any other, in transport mode, as strongSwan's ikev2/trap-any does; they are
-// known by their addresses. edit, which may be nil, changes their configurations.
-func mesh(seed uint64, hosts int, edit func(i int, c *ike.Connection)) (n *Net, list []*Host) {
-	n = NewNet(seed)
-	for i := range hosts {
-		end := End{ID: meshHost(i).String(), Addr: meshHost(i), Net: EndA.Net}
-		cfg := Connect(end, EndB)
-		c := cfg.Connections[0]
-		c.LocalAddrs, c.RemoteAddrs, c.Remote.ID = nil, nil, Identity("%any")
-		c.Children[0].Mode, c.Children[0].StartAction = ike.ModeTransport, ike.ActionTrap
-		c.Children[0].LocalTS = []ike.TrafficSelector{{Dynamic: true, EndPort: 65535}}
-		c.Children[0].RemoteTS = c.Children[0].LocalTS
-		if edit != nil {
-			edit(i, c)
-		}
-		list = append(list, n.AddHost(fmt.Sprintf("host%d", i), cfg, end.Addr))
-		list[i].Do(ike.AddressChanged{Addrs: []netip.Addr{end.Addr}})
-	}
-	return n, list
-}
-
-// pings asks a host for the CHILD_SA of an echo request, as its kernel does.
-func (h *Host) pings(dst netip.Addr) {
-	h.Do(ike.Acquire{
-		ReqID: h.Engine().ReqID(ConnectionName, ChildName), Protocol: 1,
-		Src: netip.AddrPortFrom(h.addrs[0], 8), Dst: netip.AddrPortFrom(dst, 0),
-	})
-}
-
-// peers lists where a host has IKE SAs with a CHILD_SA, each once for each, and fails unless the selectors are those of the two hosts.
-func peers(t *testing.T, n *Net, h *Host) (list []string) {
-	t.Helper()
-	noViolation(t, n)
-	for _, sa := range h.Snapshot().IKESAs {
-		for _, c := range sa.Children {
-			if c.State != ike.ChildInstalled {
-				continue
-			}
-			peer := sa.Remote.Addr().String()
-			list = append(list, peer)
-			if got, want := fmt.Sprint(c.SA.LocalTS, c.SA.RemoteTS), fmt.Sprintf("[%v/32] [%s/32]", h.addrs[0], peer); got != want {
-				failRun(t, n, "%s has %s, want %s", h.Name, got, want)
-			}
-		}
-	}
-	slices.Sort(list)
-	return list
-}
-
-func wantPeers(t *testing.T, n *Net, h *Host, want ...netip.Addr) {
-	t.Helper()
-	text := []string{}
-	for _, a := range want {
-		text = append(text, a.String())
-	}
-	slices.Sort(text)
-	if got := peers(t, n, h); !slices.Equal(got, text) {
-		failRun(t, n, "%s has %v, want %v", h.Name, got, text)
-	}
-}
 
 // TestTrapAny: the traffic says who the peer is. Several are up at once, each by one IKE SA and one CHILD_SA with a reqid
 // of its own, however often and by whomever it is asked for; and what is done to one is done at its address.
@@ -302,4 +240,93 @@ func TestTrapAnyHandover(t *testing.T) {
 	n.Mend(a, hosts[1])
 	n.RunFor(time.Minute)
 	wantPeers(t, n, a, meshHost(1))
+}
+
+// TestTrapAnyArmed: dpd_action and close_action = trap set the trap for all peers, which goes with its configuration.
+func TestTrapAnyArmed(t *testing.T) {
+	n, hosts := mesh(1, 3, func(i int, c *ike.Connection) {
+		if i == 0 {
+			c.Children[0].StartAction, c.Children[0].CloseAction = ike.ActionClear, ike.ActionTrap
+		}
+	})
+	a := hosts[0]
+	hosts[1].pings(meshHost(0))
+	hosts[2].pings(meshHost(0))
+	n.RunFor(time.Second)
+	wantPeers(t, n, a, meshHost(1), meshHost(2))
+	hosts[1].Do(deleteIKE)
+	hosts[2].Do(deleteIKE)
+	n.RunFor(time.Minute)
+	if !a.Trapped(ConnectionName, ChildName) {
+		failRun(t, n, "there is no trap")
+	}
+	a.HandOver(0, nil)
+	n.RunFor(time.Second)
+	a.pings(meshHost(2))
+	n.RunFor(time.Second)
+	wantPeers(t, n, a, meshHost(2))
+	a.Do(ike.Disarm{Connection: ConnectionName, Child: ChildName})
+	n.RunFor(time.Second)
+	if noViolation(t, n); a.Trapped(ConnectionName, ChildName) {
+		failRun(t, n, "the trap outlives its end")
+	}
+}
+
+// TestTrapAnySecrets: a pre-shared key is found by the address of the peer that traffic tells.
+func TestTrapAnySecrets(t *testing.T) {
+	secret := func(key string, owners ...string) auth.Secret {
+		s := auth.Secret{Name: key, Key: suite.NewKey([]byte(key))}
+		for _, o := range owners {
+			s.Owners = append(s.Owners, Identity(o))
+		}
+		return s
+	}
+	n, hosts := mesh(1, 3, nil)
+	for i, h := range hosts {
+		cfg := *h.Config()
+		cfg.Secrets = nil
+		for j := range hosts {
+			if i != j {
+				lower, upper := min(i, j), max(i, j)
+				cfg.Secrets = append(cfg.Secrets, secret(fmt.Sprintf("a secret of %d and %d", lower, upper), meshHost(lower).String(), meshHost(upper).String()))
+			}
+		}
+		h.Do(ike.Reconfigure{Config: &cfg})
+	}
+	hosts[0].pings(meshHost(1))
+	hosts[2].pings(meshHost(0))
+	n.RunFor(time.Minute)
+	wantPeers(t, n, hosts[0], meshHost(1), meshHost(2))
+}
+
+// TestTrapAnyMoves: a peer that moves stays the peer that it was, and traffic to where it is now is for another.
+func TestTrapAnyMoves(t *testing.T) {
+	n, hosts := mesh(1, 2, func(_ int, c *ike.Connection) {
+		c.LocalAddrs = []ike.AddrMatch{{Prefix: netip.MustParsePrefix("192.0.2.0/24")}}
+	})
+	a, b := hosts[0], hosts[1]
+	elsewhere := meshHost(50)
+	n.byAddr[elsewhere] = b
+	b.pings(meshHost(0))
+	n.RunFor(time.Second)
+	b.Do(ike.AddressChanged{Addrs: []netip.Addr{elsewhere}})
+	n.RunFor(time.Minute)
+	noViolation(t, n)
+	if sa := only(t, a); sa.Remote.Addr() != elsewhere {
+		failRun(t, n, "the IKE SA did not follow to %v: %s", elsewhere, a.Describe())
+	}
+	a.Do(ike.Rekey{Connection: ConnectionName, Reauth: true})
+	n.RunFor(time.Minute)
+	if sa := only(t, a); sa.Remote.Addr() != elsewhere {
+		failRun(t, n, "after reauthentication: %s", a.Describe())
+	}
+	a.HandOver(handoverPatience, nil)
+	n.RunFor(time.Minute)
+	noViolation(t, n)
+	a.pings(elsewhere)
+	n.RunFor(time.Minute)
+	noViolation(t, n)
+	if got := len(a.Snapshot().IKESAs); got == 0 || got > 2 {
+		failRun(t, n, "%d IKE SAs: %s", got, a.Describe())
+	}
 }
