@@ -278,20 +278,6 @@ func (e *Engine) failed(c *connection, w *want, sa *ikeSA, text, plan string) {
 	e.emit(n)
 }
 
-// setError remembers why something failed, for the snapshot.
-func (e *Engine) setError(c *connection, text string) {
-	for _, o := range []*connection{c, c.root()} {
-		o.lastError, o.errorAt = text, e.now
-	}
-}
-
-// clearError forgets it: all is well.
-func (c *connection) clearError() {
-	for _, o := range []*connection{c, c.root()} {
-		o.lastError, o.errorAt = "", time.Time{}
-	}
-}
-
 // lost plans what is wanted of a connection whose last IKE SA went away after it
 // was up.
 func (e *Engine) lost(c *connection, text string) {

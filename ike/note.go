@@ -27,11 +27,25 @@ func (e *Engine) refusal(c *connection, text string) {
 	n := Note{Level: LevelWarn, Kind: NoteFailure, Group: "IKE", Text: text}
 	if c != nil {
 		n.Connection = c.cfg.Name
-		if c.usable() == nil {
+		if !c.root().inUse() {
 			e.setError(c, text)
 		}
 	}
 	e.emit(n)
+}
+
+// setError remembers why something failed, for the snapshot.
+func (e *Engine) setError(c *connection, text string) {
+	for _, o := range []*connection{c, c.root()} {
+		o.lastError, o.errorAt = text, e.now
+	}
+}
+
+// clearError forgets it: all is well.
+func (c *connection) clearError() {
+	for _, o := range []*connection{c, c.root()} {
+		o.lastError, o.errorAt = "", time.Time{}
+	}
 }
 
 // limiter bounds what anybody can make us write into the log: a burst, then some a second.

@@ -55,6 +55,11 @@ func (w *want) root() *want {
 	return w
 }
 
+// inUse reports whether a configured connection has an IKE SA, with whichever peer.
+func (c *connection) inUse() bool {
+	return c.usable() != nil || slices.ContainsFunc(c.peers, func(p *connection) bool { return p.usable() != nil })
+}
+
 // liveAnywhere reports whether a CHILD_SA of the child is there to stay, with whichever peer.
 func (w *want) liveAnywhere() bool {
 	return w.live() || slices.ContainsFunc(w.conn.peers, func(c *connection) bool {
