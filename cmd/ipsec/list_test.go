@@ -48,3 +48,13 @@ func TestListCertificates(t *testing.T) {
 		}
 	}
 }
+
+// TestAddressesOfIgnoredInterfaces are not those at which the daemon listens.
+func TestAddressesOfIgnoredInterfaces(t *testing.T) {
+	st := statustest.New()
+	st.Config.Routing.Ways.UseLinks = []string{"nosuch"}
+	got := ipsec(t, serve(t, statustest.NewControl(st)), "statusall").stdout
+	if !strings.Contains(got, "\nListening IP addresses:\nConnections:\n") {
+		t.Error(got)
+	}
+}

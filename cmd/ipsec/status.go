@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 
 	"github.com/strongswan/govici/vici"
 
@@ -91,15 +90,13 @@ func priorities(m *vici.Message) string {
 
 // addresses writes the addresses at which the daemon can be reached.
 func (s *statusWriter) addresses() error {
-	all, err := net.InterfaceAddrs()
+	m, err := s.d.Do(s.ctx, viciclient.CallTime, "ipsecd-addresses")
 	if err != nil {
 		return err
 	}
 	s.printf("Listening IP addresses:\n")
-	for _, a := range all {
-		if p, ok := a.(*net.IPNet); ok && !p.IP.IsLoopback() && !p.IP.IsLinkLocalUnicast() {
-			s.printf("  %s\n", p.IP)
-		}
+	for _, a := range items(m, "addresses") {
+		s.printf("  %s\n", a)
 	}
 	return nil
 }

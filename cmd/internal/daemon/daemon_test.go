@@ -80,7 +80,7 @@ const canary = "canary-7f3a9c"
 
 func writePeerConfig(t testing.TB, file string, first bool, start, secret string) {
 	t.Helper()
-	port, other := 15500, 15600
+	port, other := testPorts().first, testPorts().second
 	local, remote := "127.0.0.1", "127.0.0.2"
 	if !first {
 		port, other, local, remote = other, port, remote, local

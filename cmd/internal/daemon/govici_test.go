@@ -104,7 +104,7 @@ type restarted struct {
 func (d *restarted) start() {
 	d.t.Helper()
 	file := filepath.Join(d.dir, "ipsecd.conf")
-	if err := os.WriteFile(file, []byte("ports {\n ike = 15700\n nat_t = 15701\n}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, fmt.Appendf(nil, "ports {\n ike = %d\n nat_t = %d\n}\n", testPorts().govici, testPorts().govici+1), 0o600); err != nil {
 		d.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -62,6 +62,7 @@ func init() {
 		"get-algorithms":   (*call).getAlgorithms,
 		"flush-certs":      (*call).flushCerts,
 		"ipsecd-show":      (*call).show,
+		"ipsecd-addresses": (*call).addresses,
 		"ipsecd-reload":    (*call).reload,
 	}
 }
