@@ -16,7 +16,7 @@ func StartCharon6(t testing.TB, n *Netns, options ...string) *Charon {
 	t.Helper()
 	root := os.Getenv(charon6Env)
 	if _, err := os.Stat(filepath.Join(root, "usr/sbin/charon-systemd")); root == "" || err != nil {
-		t.Fatalf("strongSwan 6 is not here (%s=%s): scripts/lab/lab fetches it, from the mirror that LAB_CHARON6_MIRROR names", charon6Env, root)
+		t.Fatalf("strongSwan 6 is not here (%s=%s): scripts/lab/lab fetches it, from the mirror that LAB_LATER_MIRROR names", charon6Env, root)
 	}
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {

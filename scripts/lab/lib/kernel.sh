@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# kernel.sh: the distribution's kernel, made ready to boot in the guest.
+# kernel.sh: the distribution's kernel, made ready to boot in the guest, or with KERNEL_SUITE that of a later Debian.
 #
 # $KDIR holds vmlinux (or the bzImage, when it cannot be unpacked), initrd.gz
 # and root/usr/lib/modules, which the guest sees at its usual place.
@@ -23,10 +23,33 @@ kernel_packages() {
     done
 }
 
+# fetch_kernel TMP: the .deb files into TMP/debs.
+fetch_kernel() {
+    local pkgs
+    pkgs=$(kernel_packages) || { apt_update; pkgs=$(kernel_packages); } ||
+        die "apt knows neither linux-image-amd64 nor linux-image-generic: the lab runs on Debian and Ubuntu"
+    say "fetching ${pkgs//$'\n'/ }"
+    # shellcheck disable=SC2086
+    apt_fetch "$1/debs" $pkgs
+}
+
+# fetch_later_kernel TMP: the same of a later Debian. Its smaller image, for clouds, cannot mount the guest's root: it lacks 9p.
+fetch_later_kernel() {
+    local pkgs
+    [ -n "$(later_mirror)" ] || die "apt here knows no mirror of Debian, where the kernel of $KERNEL_SUITE would come from; LAB_LATER_MIRROR names one"
+    say "fetching the kernel of Debian $KERNEL_SUITE"
+    later_update "$1/apt" "$KERNEL_SUITE"
+    pkgs=$(later_apt "$1/apt" apt-get -s install linux-image-amd64 2>/dev/null |
+        awk '$1 == "Inst" && $2 ~ /^linux-(base|binary|image|modules)-[0-9]/ { print $2 }')
+    [ -n "$pkgs" ] || die "Debian $KERNEL_SUITE has no installable linux-image-amd64"
+    # shellcheck disable=SC2086
+    later_fetch "$1/apt" "$1/debs" $pkgs
+}
+
 # prepare_kernel: fills $KDIR unless it is there; remakes the initramfs when these scripts are newer.
 prepare_kernel() {
-    local tmp pkgs
-    KDIR=$CACHE/kernel
+    local tmp image
+    KDIR=$CACHE/kernel${KERNEL_SUITE:+-$KERNEL_SUITE}
     if [ -e "$KDIR/ready" ]; then
         if [ "$LAB_DIR/lib/kernel.sh" -nt "$KDIR/ready" ] || [ "$LAB_DIR/lib/guest-init" -nt "$KDIR/ready" ]; then
             make_initrd "$KDIR"
@@ -34,22 +57,20 @@ prepare_kernel() {
         fi
         return
     fi
-    pkgs=$(kernel_packages) || { apt_update; pkgs=$(kernel_packages); } ||
-        die "apt knows neither linux-image-amd64 nor linux-image-generic: the lab runs on Debian and Ubuntu"
-    say "fetching ${pkgs//$'\n'/ }"
     tmp=$CACHE/tmp.$$
     rm -rf "$tmp"
     mkdir -p "$tmp/root"
-    # shellcheck disable=SC2086
-    apt_fetch "$tmp/debs" $pkgs busybox-static
+    if [ -n "$KERNEL_SUITE" ]; then fetch_later_kernel "$tmp"; else fetch_kernel "$tmp"; fi
+    apt_fetch "$tmp/debs" busybox-static
     unpack_debs "$tmp/root" "$tmp"/debs/*.deb
-    extract_vmlinux "$tmp"/root/boot/vmlinuz-* "$tmp/vmlinux" || mv "$tmp"/root/boot/vmlinuz-* "$tmp/vmlinux"
+    image=$(compgen -G "$tmp/root/boot/vmlinuz-*" || compgen -G "$tmp/root/usr/lib/modules/*/vmlinuz") # later Debians have it beside the modules
+    extract_vmlinux "$image" "$tmp/vmlinux" || mv "$image" "$tmp/vmlinux"
     mv "$tmp/root/usr/bin/busybox" "$tmp/busybox"
     prune_modules "$tmp/root"
     basename "$tmp"/root/usr/lib/modules/* >"$tmp/version"
     depmod -b "$tmp/root" "$(cat "$tmp/version")"
     make_initrd "$tmp"
-    rm -rf "$tmp/debs" "$tmp/root/boot" "$KDIR"
+    rm -rf "$tmp/debs" "$tmp/apt" "$tmp/root/boot" "$image" "$KDIR"
     touch "$tmp/ready"
     mv "$tmp" "$KDIR"
 }

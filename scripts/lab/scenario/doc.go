@@ -5,6 +5,7 @@
 //	peers_test.go       the lab itself: charon against charon
 //	matrix_test.go      suites, roles, PFS, NAT and IPv6
 //	net2net*_test.go    scenarios of strongSwan's test suite (docs/scenarios.md)
+//	kernel_test.go      the XFRM codec against the kernel
 //	stroke*_test.go     those that are configured by ipsec.conf
 //	examples_test.go    the configurations of examples/
 //	fault*_test.go      what goes wrong in the field (docs/faults.md)
@@ -21,6 +22,8 @@
 //	errors_test.go      one clear error for each mistake
 //	counters_test.go    counters agree, keys appear nowhere
 //	demo_test.go        the deployment, told to a reader
+//
+// Tests whose names begin with TestNewKernel run on the kernel of a later Debian.
 //
 // With LAB_US=charon strongSwan plays our side too, wherever a scenario does not
 // ask for something that only ipsecd has: a failure that stays is the lab's.

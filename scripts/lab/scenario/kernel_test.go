@@ -12,7 +12,16 @@ import (
 )
 
 // TestXFRMKernel runs the tests of package xfrm/nl that need a kernel with ESP.
-func TestXFRMKernel(t *testing.T) {
+func TestXFRMKernel(t *testing.T) { runXFRMTests(t) }
+
+// TestNewKernelXFRM runs them on a kernel that has what Debian's own has not.
+func TestNewKernelXFRM(t *testing.T) {
+	labtest.NeedKernel(t, 6, 13)
+	runXFRMTests(t)
+}
+
+func runXFRMTests(t *testing.T) {
+	t.Helper()
 	program := filepath.Join(labtest.SourceRoot(), "build/xfrm-nl.test")
 	out, err := exec.Command(program, "-test.v", "-test.run", "^TestLab").CombinedOutput()
 	if err != nil {
