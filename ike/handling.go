@@ -15,7 +15,7 @@ type Handling struct {
 	SetMarkInSame, SetMarkOutSame bool
 
 	ForwardOut      bool   // policies for forwarded packets that leave through the tunnel, too
-	ForwardICMP     bool   // let in ICMP errors that quote packets of the CHILD_SA
+	ForwardICMP     bool   // ICMP errors about packets of the CHILD_SA belong to it
 	PolicyInterface string // of the selectors of all policies; empty: any
 	SHA256Trunc96   bool   // HMAC-SHA-256 is cut to 96 bits, against RFC 4868, for broken peers
 

@@ -75,7 +75,7 @@ type Policy struct {
 	Index uint32
 	// Offload to the device of SAs that are offloaded by packet; nil: none.
 	Offload *Offload
-	// ICMP extends the policy to ICMP errors that quote a matching packet.
+	// ICMP extends an outbound policy to ICMP errors about packets of the other direction (forwarded ones: Linux 6.9).
 	ICMP bool
 }
 

@@ -60,6 +60,16 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+// The kernel asks policies for packets that go out whether ICMP errors belong to them, and no others.
+func TestICMPPolicies(t *testing.T) {
+	_, _, list := convert(t, func(cfg *ike.ChildConfig, _ *ike.ChildSA, _ *ike.ESPKeys) { cfg.ForwardICMP = true })
+	for _, p := range list {
+		if p.ICMP != (p.Dir == xfrm.DirOut) {
+			t.Errorf("%v: flag icmp %v", p.ID(), p.ICMP)
+		}
+	}
+}
+
 func TestMarks(t *testing.T) {
 	a, b, c, d := ike.Mark{Value: 1, Mask: 255}, ike.Mark{Value: 2, Mask: 255}, ike.Mark{Value: 3, Mask: 255}, ike.Mark{Value: 4, Mask: 255}
 	for _, inSA := range []bool{false, true} {

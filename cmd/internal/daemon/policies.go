@@ -27,11 +27,11 @@ func policies(c *ike.ChildSA) []xfrm.Policy {
 		}
 		inward := xfrm.Policy{
 			Dir: xfrm.DirIn, Selector: reverse(s), IfID: c.IfIDIn, Mark: xfrm.Mark(c.MarkIn),
-			Priority: prio, Templates: []xfrm.Template{in}, ICMP: cfg.ForwardICMP,
+			Priority: prio, Templates: []xfrm.Template{in},
 		}
 		outward := xfrm.Policy{
 			Dir: xfrm.DirOut, Selector: s, IfID: c.IfIDOut, Mark: xfrm.Mark(c.MarkOut),
-			Priority: prio, Templates: []xfrm.Template{out},
+			Priority: prio, Templates: []xfrm.Template{out}, ICMP: cfg.ForwardICMP,
 		}
 		list = append(list, inward, outward)
 		if c.Mode != ike.ModeTunnel {

@@ -78,7 +78,7 @@ func (s *sites) start(t *testing.T, links []*link, f *siteFiles, options string)
 	t.Helper()
 	links = withSeconds(links)
 	ours, theirs := s.conf(links)
-	them := labtest.StartCharon(t, s.them, options)
+	them := s.charon(t, s.them, options)
 	them.Files(t, f.theirs)
 	them.Load(t, theirs)
 	all := map[string]string{"swanctl.conf": ours}

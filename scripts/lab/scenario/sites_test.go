@@ -23,7 +23,8 @@ type sites struct {
 	alice, us, transit, them, bob *labtest.Netns
 
 	interfaces []tunnelInterface // that ipsecd makes
-	tap        *labtest.Capture  // of a run's scenarios
+	charon     func(testing.TB, *labtest.Netns, ...string) *labtest.Charon
+	tap        *labtest.Capture // of a run's scenarios
 }
 
 func newSites(t *testing.T) *sites {
@@ -34,6 +35,7 @@ func newSites(t *testing.T) *sites {
 		transit: labtest.NewNetns(t, "transit"),
 		them:    labtest.NewNetns(t, "them"),
 		bob:     labtest.NewNetns(t, "bob"),
+		charon:  labtest.StartCharon,
 	}
 	for _, router := range []*labtest.Netns{s.us, s.transit, s.them} {
 		router.Router(t)
