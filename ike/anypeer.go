@@ -6,7 +6,8 @@ import (
 )
 
 // anyPeer reports whether the connection is for peers that only their packets tell: it has no address to
-// try, and a child in transport mode, whose policies need none.
+// try, and a child in transport mode, whose policies need none. That depends on no start_action: peers stay what they are
+// when a trap comes or goes.
 func (c *Connection) anyPeer() bool {
 	for _, m := range c.RemoteAddrs {
 		if _, single := m.Single(); single || m.Name != "" {
