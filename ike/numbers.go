@@ -103,6 +103,21 @@ func (c *ChildConfig) TrapsInbound(conn *Connection) bool {
 	return c.MarkInBy == NumberConfigured && c.IfIDInBy == NumberConfigured && (c.IfIDIn != 0 || conn.IfIDInBy == NumberConfigured)
 }
 
+// NumberAbove has the numbers of %unique and %unique-dir begin above those that SAs of an earlier run still have in the kernel.
+// It is for before the first SA. Numbers that are configured are not among those that are counted.
+func (e *Engine) NumberAbove(marks []Mark, ifIDs []uint32) {
+	for _, m := range marks {
+		if m != (Mark{}) && !e.markTaken(m) {
+			e.ids.mark = max(e.ids.mark, m.Value>>(bits.TrailingZeros32(m.Mask)&31))
+		}
+	}
+	for _, n := range ifIDs {
+		if !e.ifIDTaken(n) {
+			e.ids.ifID = max(e.ids.ifID, n)
+		}
+	}
+}
+
 // nextIfID counts if_ids, without those that are configured or in use.
 func (e *Engine) nextIfID() uint32 {
 	for range mostNumbers {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -109,5 +110,24 @@ func TestNarrowMaskRunsOut(t *testing.T) {
 	})
 	if log := p.b.log(); !strings.Contains(log, "no mark is left under the mask of CHILD_SA net") {
 		t.Error(log)
+	}
+}
+
+// TestNumbersAboveLeftovers: beside SAs that an earlier run has left in the kernel, generated numbers begin above theirs; configured
+// ones are not what is counted.
+func TestNumbersAboveLeftovers(t *testing.T) {
+	p := numbered(t, NumberEach, NumberConfigured, NumberEachDir)
+	cfg := *p.b.e.cfg
+	cfg.InterfaceIDs = []uint32{1000}
+	next := New(&cfg, rand.NewChaCha8([32]byte{9}), 2)
+	next.NumberAbove([]Mark{{}, {7, math.MaxUint32}, {0x300, 0xff00}}, []uint32{0, 41, 1000})
+	p.a.event(Terminate{Connection: "gw"})
+	p.settle()
+	p.b.e = next
+	p.b.event(AddressChanged{[]netip.Addr{p.b.addr}})
+	p.a.event(Initiate{Connection: "gw", Child: "net"})
+	p.settle()
+	if got, want := p.b.numbersOf(), "ike 42 42 child 42 42 mark 8 9 set 8/ff"; got != want {
+		t.Errorf("%s; want %s", got, want)
 	}
 }

@@ -142,6 +142,7 @@ func (d *Daemon) prepare(ctx context.Context, c *config.Config) error {
 	if err := in.keepLeftovers(reqidsOf(c, engine.ReqID)); err != nil {
 		return fmt.Errorf("looking at the kernel's IPsec state: %w", err)
 	}
+	engine.NumberAbove(in.leftNumbers())
 	d.laid = trapsOf(c, engine.ReqID, sourceOf(c), nil)
 	if err := in.takeOver(fixtureOf(c), d.laid); err != nil {
 		return fmt.Errorf("taking over the kernel's IPsec state: %w", err)

@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ipsecd/ipsecd/cmd/internal/status"
@@ -108,6 +109,19 @@ func (k leftoverKey) uses(p *xfrm.Policy) bool {
 		}
 	}
 	return false
+}
+
+// leftNumbers returns the marks and if_ids that what a dead process has left still has: another SA must not get the same ones.
+func (in *installer) leftNumbers() (marks []ike.Mark, ifIDs []uint32) {
+	for _, l := range in.leftovers {
+		for _, sa := range slices.Concat(l.in, l.out) {
+			marks, ifIDs = append(marks, ike.Mark(sa.Mark)), append(ifIDs, sa.IfID)
+		}
+		for _, p := range l.policies { // the inbound mark is theirs alone
+			marks, ifIDs = append(marks, ike.Mark(p.Mark)), append(ifIDs, p.IfID)
+		}
+	}
+	return marks, ifIDs
 }
 
 // supersede begins to take out what a dead process has left of the tunnel that the CHILD_SA is for: what it sends at once,

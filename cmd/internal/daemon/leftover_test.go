@@ -1,8 +1,12 @@
 package daemon
 
 import (
+	"bytes"
 	"log/slog"
+	"math"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -119,5 +123,47 @@ func TestLeftoversHalf(t *testing.T) {
 	r := dead.restarted(t, old.ReqID)
 	if sas, err := r.kernel.SAs(); err != nil || len(sas) > 0 {
 		t.Errorf("%d SAs stay, %v", len(sas), err)
+	}
+}
+
+// TestNumbersBesideLeftovers: the new tunnel's %unique marks are not those of one that a killed process has left.
+func TestNumbersBesideLeftovers(t *testing.T) {
+	dead := newRig(t)
+	child := *testChildConfig
+	child.MarkInBy, child.MarkOutBy = ike.NumberEach, ike.NumberEach
+	old := testChild(1)
+	old.Config, old.IfIDIn, old.IfIDOut = &child, 0, 0
+	old.MarkIn, old.MarkOut = ike.Mark{Value: 7, Mask: math.MaxUint32}, ike.Mark{Value: 6, Mask: math.MaxUint32}
+	dead.mustInstall(t, old, false)
+
+	b := startPeer(t, false, "none", canary)
+	dir := t.TempDir()
+	a := &peer{first: true, kernel: dead.kernel, file: filepath.Join(dir, "ipsecd.conf"), socket: filepath.Join(dir, "vici"), log: &logBuffer{}}
+	writePeerConfig(t, a.file, true, "start", canary)
+	text, err := os.ReadFile(a.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte("interface = tun1"), []byte("mark_in = %unique\n mark_out = %unique"), 1)
+	text = bytes.Replace(text, []byte("if_id = 1\n"), []byte("if_id = 77\n"), 1)
+	if err := os.WriteFile(a.file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.start(t, nil)
+	marks := func() (list []string) {
+		policies, err := a.kernel.Policies()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range policies {
+			if p.Dir == xfrm.DirOut {
+				list = append(list, p.Mark.String())
+			}
+		}
+		return list
+	}
+	eventually(t, "tunnel up on both sides", func() bool { return b.up() && len(marks()) == 2 })
+	if got := marks(); !slices.Contains(got, "0x6/0xffffffff") || !slices.Contains(got, "0x8/0xffffffff") {
+		t.Errorf("marks %v", got)
 	}
 }
