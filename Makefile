@@ -6,7 +6,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PROGRAMS    := build/ipsecd build/ipsecctl build/ipsec build/swanctl
 SCENARIOS   := build/scenario.test
 KERNELTESTS := build/xfrm-nl.test
-PACKAGE     := build/deb/ipsecd-lab.deb
+PACKAGES    := build/deb/ipsecd-lab_0.deb build/deb/ipsecd-lab_1.deb
 
 # RUN chooses scenarios (a regular expression over their names); LAB=host runs
 # them on this machine's own kernel; LAB_US=charon lets strongSwan play our side;
@@ -38,7 +38,7 @@ help: ## show this list
 build: $(PROGRAMS) ## compile ipsecd, ipsecctl, ipsec and swanctl into build/
 
 # Go's own cache knows what is up to date.
-.PHONY: $(PROGRAMS) $(SCENARIOS) $(KERNELTESTS) $(PACKAGE)
+.PHONY: $(PROGRAMS) $(SCENARIOS) $(KERNELTESTS) $(PACKAGES)
 $(PROGRAMS):
 	$(GO) build -trimpath -o $@ ./cmd/$(notdir $@)
 
@@ -48,9 +48,9 @@ $(SCENARIOS):
 $(KERNELTESTS):
 	$(GO) test -c -tags lab -o $@ ./xfrm/nl
 
-# Version 0, for this machine; the lab unpacks it in emulation.
-$(PACKAGE):
-	@GO=$(GO) VERSION=0 COMPRESSION=none DEB=$@ scripts/deb/build $$(dpkg --print-architecture)
+# Two versions, for this machine; the lab unpacks them in emulation.
+$(PACKAGES): build/deb/ipsecd-lab_%.deb:
+	@GO=$(GO) VERSION=$* COMPRESSION=none DEB=$@ scripts/deb/build $$(dpkg --print-architecture)
 
 # The demo has no use for the lab's second strongSwan.
 .PHONY: demo
@@ -59,7 +59,7 @@ demo: build $(SCENARIOS) ## eight tunnels, BGP and multipath routes on a real ke
 	@$(run_lab) -test.run '^TestDemo$$'
 
 .PHONY: lab
-lab: build $(SCENARIOS) $(KERNELTESTS) $(PACKAGE) ## scenarios against real peers on a real kernel; RUN=TestRekey for one, LAB=host without the virtual machine
+lab: build $(SCENARIOS) $(KERNELTESTS) $(PACKAGES) ## scenarios against real peers on a real kernel; RUN=TestRekey for one, LAB=host without the virtual machine
 	$(run_lab) -test.v -test.run '$(RUN)'
 
 .PHONY: test
