@@ -179,7 +179,7 @@ func (p *peer) up() bool {
 }
 
 // message has the keys and values.
-func message(t *testing.T, kv []string) *vici.Message {
+func message(t testing.TB, kv []string) *vici.Message {
 	t.Helper()
 	m := vici.NewMessage()
 	for i := 0; i < len(kv); i += 2 {
@@ -190,7 +190,7 @@ func message(t *testing.T, kv []string) *vici.Message {
 	return m
 }
 
-func (p *peer) call(t *testing.T, command string, kv ...string) (*vici.Message, error) {
+func (p *peer) call(t testing.TB, command string, kv ...string) (*vici.Message, error) {
 	t.Helper()
 	m := message(t, kv)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
