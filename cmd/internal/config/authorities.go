@@ -40,8 +40,10 @@ func (l *loader) authority(s *settings.Section) {
 	r := l.section(s, "authorities.*", "authorities."+s.Name)
 	a := Authority{Name: s.Name}
 	var cas []*x509.Certificate
+	named := false
 	for _, key := range []string{"cacert", "file"} {
 		if v, ok := r.value(key); ok {
+			named = true
 			cas = append(cas, r.certificate(r.path+"."+key, folderCAs, v, v.Text)...)
 		}
 	}
@@ -58,6 +60,13 @@ func (l *loader) authority(s *settings.Section) {
 	}
 	r.warnUnsupported(unsupportedAuthority)
 	r.finish()
+	switch {
+	case named:
+	case s.Position.File == LoadedFile:
+		r.fail(s.Position, "CA certificate missing: %s", a.Name)
+	default:
+		r.warn(s.Position, "%s is without effect: it names no certificate of a CA; expected cacert = …", r.path)
+	}
 	for _, ca := range cas {
 		l.creds.authorities = append(l.creds.authorities, namedAuthority{a.Name, auth.Authority{CA: ca, OCSP: a.OCSPURIs, CRLs: crls}})
 	}

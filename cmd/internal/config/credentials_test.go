@@ -284,6 +284,7 @@ func TestSmartcards(t *testing.T) {
 	for _, want := range []string{
 		"hq.conf:6: connections.hq.local.cert1.handle is not honoured; it would have us authenticate with a certificate on a smartcard",
 		"secrets.token-1 is not read; it would be used for a private key on a smartcard", "authorities.card.handle is not honoured; it would name a certificate on a smartcard",
+		"authorities.card is without effect: it names no certificate of a CA",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning %q in\n%s", want, all)

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -184,4 +185,26 @@ func loadBeside(fsys fs.FS, path string, l *Loaded) (*Config, error) {
 		return nil, err
 	}
 	return f.Beside(l)
+}
+
+// TestLoadedWithoutCertificate: an authority without a CA is refused in charon's words, and so is a certificate on a smartcard: the client
+// would think that it is used.
+func TestLoadedWithoutCertificate(t *testing.T) {
+	fsys := fstest.MapFS{"swanctl.conf": &fstest.MapFile{Data: []byte("secrets { ike { secret = x\n} }")}}
+	at := settings.Position{File: LoadedFile, Line: 1}
+	handle := settings.Value{Position: at, Text: "0a0b", Quoted: true}
+	var none *Loaded
+	authority := settings.NewTree("a", at)
+	authority.Set("handle", handle)
+	conn := settings.NewTree("c", at)
+	conn.Sub("local", at).Sub("cert1", at).Set("handle", handle)
+	conn.Sub("remote", at)
+	for want, l := range map[string]*Loaded{
+		"VICI:1: CA certificate missing: a":           none.WithAuthority(authority.Section()),
+		"VICI:1: unable to load certificate: cert1: ": none.WithConnection(conn.Section()),
+	} {
+		if _, err := loadBeside(fsys, "/swanctl.conf", l); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
 }

@@ -254,6 +254,7 @@ func TestLoadErrors(t *testing.T) {
 		{"load-cert", []string{"type", "x509", "flag", "CRL", "data", "junk"}, "invalid certificate flag 'CRL'"},
 		{"load-cert", []string{"type", "x509_ac", "data", "junk"}, "ipsecd uses X509"},
 		{"load-shared", []string{"type", "IKE"}, "shared key data missing"},
+		{"load-token", []string{"handle", "0a", "slot", "1", "pin", "1234"}, "loading private key from token failed"},
 		{"unload-authority", []string{"name", "nosuch"}, "authority 'nosuch' not found"},
 		{"load-pool", nil, "one section with a pool is expected, not 0"},
 		{"unload-pool", nil, "missing pool name to unload"},
