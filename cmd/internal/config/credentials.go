@@ -123,7 +123,7 @@ func (l *loader) store() *auth.Store {
 	c := &l.creds
 	cas := slices.Clip(c.cas)
 	for _, cert := range c.certs {
-		if cert.IsCA { // what it is trusted for, it says itself, as with charon
+		if isCA(cert) {
 			cas = append(cas, cert)
 		}
 	}
@@ -136,6 +136,10 @@ func (l *loader) store() *auth.Store {
 		OCSPSigners: l.config.Revocation.Signers,
 	})
 }
+
+// isCA reports whether a certificate says itself that it is a CA's. With charon, any with the basic constraint is trusted as such; but
+// that is what OpenSSL puts into the self-signed certificates of hosts, too, of which each would then vouch for all others.
+func isCA(c *x509.Certificate) bool { return c.IsCA && c.KeyUsage&x509.KeyUsageCertSign != 0 }
 
 // loadFile reads a file of a folder. One that cannot be read is pointed out: others
 // may still do.

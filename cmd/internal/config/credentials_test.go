@@ -297,13 +297,22 @@ func TestSmartcards(t *testing.T) {
 	}
 }
 
-// TestCAAmongCertificates: a certificate says itself whether it is a CA's, as with charon.
+// TestCAAmongCertificates: a certificate says itself whether it is a CA's.
 func TestCAAmongCertificates(t *testing.T) {
 	ca := certify(t, nil, "Root", nil)
 	gw, them := certify(t, ca, "gw.example", nil), certify(t, ca, "them.example", nil)
 	c := loadCerts(t, swanctl("certs = gw.pem", "", "", "x509/gw.pem", gw.pem(), "private/gw.pem", asPEM("PRIVATE KEY", gw.pkcs8(t)), "x509/ca.pem", ca.pem()))
 	if _, err := c.IKE.Credentials.Verify(them.asPeer(t), &auth.Terms{}, time.Now()); err != nil {
 		t.Errorf("a peer of a CA in the folder x509: %v", err)
+	}
+	// A host's certificate that OpenSSL has made with its defaults is trusted as it is.
+	host := certify(t, nil, "host.example", func(c *x509.Certificate) { c.KeyUsage = 0 })
+	c = loadCerts(t, swanctl("certs = gw.pem", "", "", "x509/gw.pem", gw.pem(), "private/gw.pem", asPEM("PRIVATE KEY", gw.pkcs8(t)), "x509/host.pem", host.pem()))
+	if _, err := c.IKE.Credentials.Verify(host.asPeer(t), &auth.Terms{}, time.Now()); err != nil {
+		t.Errorf("a host of the folder x509: %v", err)
+	}
+	if _, err := c.IKE.Credentials.Verify(certify(t, host, "them.example", nil).asPeer(t), &auth.Terms{}, time.Now()); err == nil {
+		t.Error("a host vouches for another one")
 	}
 	stranger := certify(t, certify(t, nil, "Root", nil), "them.example", nil)
 	if _, err := c.IKE.Credentials.Verify(stranger.asPeer(t), &auth.Terms{}, time.Now()); err == nil {

@@ -12,7 +12,7 @@ import (
 var errWrongPassphrase = errors.New("the container cannot be decrypted: is the passphrase right?")
 
 // container reads a PKCS#12 container (RFC 7292): our private key, its certificate, and others, which are trusted as
-// those in the folder x509 are.
+// those in the folders x509ca and x509 are.
 func (l *loader) container(name string) {
 	p, configured := l.creds.passphrases[name]
 	b, _, err := l.content(name)
@@ -48,6 +48,13 @@ func (l *loader) unpack(name string, b []byte, secret string) error {
 		return err
 	}
 	l.creds.keys = append(l.creds.keys, private)
-	l.creds.certs = append(append(l.creds.certs, cert), cas...)
+	l.creds.certs = append(l.creds.certs, cert)
+	for _, c := range cas {
+		if c.IsCA {
+			l.creds.cas = append(l.creds.cas, c)
+		} else {
+			l.creds.certs = append(l.creds.certs, c)
+		}
+	}
 	return nil
 }
