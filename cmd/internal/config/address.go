@@ -56,6 +56,9 @@ func parseAddrMatches(names bool) func(string) ([]ike.AddrMatch, error) {
 				out = append(out, ike.AddrMatch{Name: item})
 				continue
 			}
+			if isHostName(item) {
+				return nil, unsupportedValue(fmt.Sprintf("the host name %s cannot be used here; write the address", item))
+			}
 			prefixes, err := addrMatch(item)
 			if err != nil {
 				return nil, fmt.Errorf("%q: %w", item, err)

@@ -57,7 +57,7 @@ func (l *loader) childConfig(sec *settings.Section, parent string, conn *ike.Con
 // was asked for.
 func (r *childReader) noAH() {
 	if v, ok := r.value("ah_proposals"); ok {
-		r.fail(v.Position, "%s.ah_proposals: AH is not supported; expected esp_proposals", r.path)
+		r.beyond(v.Position, "%s.ah_proposals: AH is not supported", r.path)
 	}
 }
 
@@ -80,7 +80,7 @@ func parseMode(s string) (ike.Mode, error) {
 	case "drop":
 		return ike.ModeDrop, nil
 	case "beet", "iptfs", "transport_proxy":
-		return 0, errors.New("not supported; expected tunnel, transport, pass or drop")
+		return 0, unsupportedValue("not supported")
 	}
 	return 0, errors.New("expected tunnel, transport, pass or drop")
 }

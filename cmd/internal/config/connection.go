@@ -18,7 +18,11 @@ func (l *loader) connections(sec *settings.Section) {
 		l.fail(k.Value.Position, "found the key %s, expected connections: sections with the keys of one each", k.Name)
 	}
 	for _, s := range sec.Sections() {
-		l.config.IKE.Connections = append(l.config.IKE.Connections, l.connection(s))
+		before := l.mark()
+		c := l.connection(s)
+		if !l.leaveOut("connection "+s.Name, before) {
+			l.config.IKE.Connections = append(l.config.IKE.Connections, c)
+		}
 	}
 }
 
@@ -70,7 +74,11 @@ func (l *loader) connection(sec *settings.Section) *ike.Connection {
 
 	r.known["children"] = true
 	for _, s := range sec.Section("children").Sections() {
-		c.Children = append(c.Children, l.childConfig(s, r.path, &c))
+		before := l.mark()
+		child := l.childConfig(s, r.path, &c)
+		if !l.leaveOut("child "+s.Name, before) {
+			c.Children = append(c.Children, child)
+		}
 	}
 	c.Local = r.auth("local", sec, !c.OnlyShunts())
 	c.Remote = r.auth("remote", sec, !c.OnlyShunts())
@@ -85,7 +93,7 @@ func ikeVersion(s string) (int, error) {
 	case err == nil && (n == 0 || n == 2):
 		return int(n), nil
 	case err == nil && n == 1:
-		return 0, errors.New("IKEv1 is not supported yet; expected 2")
+		return 0, unsupportedValue("IKEv1 is not supported")
 	}
 	return 0, errors.New("expected 2")
 }
@@ -116,7 +124,7 @@ func (r *reader) auth(side string, conn *settings.Section, needed bool) ike.Auth
 		}
 		r.known[s.Name] = true
 		if found != nil {
-			r.fail(s.Position, "%s.%s: several rounds of authentication are not supported yet; expected one section %s", r.path, s.Name, side)
+			r.beyond(s.Position, "%s.%s: several rounds of authentication are not supported", r.path, s.Name)
 			continue
 		}
 		found = s
@@ -132,10 +140,26 @@ func (r *reader) auth(side string, conn *settings.Section, needed bool) ike.Auth
 	s.method(&a)
 	s.identity("id", &a.ID)
 	s.terms(side, &a.Terms)
+	s.groups(side)
 	s.warnUnsupported(unsupportedAuth)
 	s.finish()
 	return a
 }
+
+// groups reads the groups of which a peer must be a member by an attribute certificate. Without them more peers
+// would be let in. In local they say nothing.
+func (r *reader) groups(side string) {
+	switch v, ok := r.value("groups"); {
+	case !ok || len(split(v.Text)) == 0:
+	case side == "remote":
+		r.beyond(v.Position, "%s = %q: attribute certificates are not supported", r.key("groups"), v.Text)
+	default:
+		r.warn(v.Position, "%s is not honoured; it would let the peer in only as a member of these groups if it were in remote", r.key("groups"))
+	}
+}
+
+// otherMethods are strongSwan's ways to authenticate that we do not know.
+var otherMethods = map[string]bool{"eap": true, "xauth": true, "ed448": true}
 
 // method reads auth: psk, or what is demanded of public keys. Not set it is pubkey.
 func (r *reader) method(a *ike.AuthConfig) {
@@ -145,9 +169,13 @@ func (r *reader) method(a *ike.AuthConfig) {
 			a.Method = ike.AuthPSK
 			return auth.Rule{}, nil
 		}
+		kind, _, _ := strings.Cut(s, "-")
+		if otherMethods[kind] {
+			return auth.Rule{}, unsupportedValue(strings.ToUpper(kind) + " is not supported")
+		}
 		rule, err := auth.ParseRule(s)
 		if err != nil {
-			err = fmt.Errorf("%w; or psk: others are not supported yet", err)
+			err = fmt.Errorf("%w; or psk", err)
 		}
 		return rule, err
 	})

@@ -261,7 +261,7 @@ func (r *reader) certSections(prefix, folder string, own bool) []*x509.Certifica
 		case own && token.File != LoadedFile:
 			r.warn(token.Position, "%s.handle is not honoured; it would have us authenticate with a certificate on a smartcard", sub.path)
 		default: // left out, it would let more peers in, or the client would think that it is used
-			r.fail(token.Position, "unable to load certificate: %s: certificates on smartcards are not supported; expected file = …", s.Name)
+			r.beyond(token.Position, "unable to load certificate: %s: certificates on smartcards are not supported", s.Name)
 		}
 		sub.known["slot"], sub.known["module"] = true, true
 		sub.finish()

@@ -12,14 +12,17 @@ import (
 	"github.com/ipsecd/ipsecd/ike"
 )
 
-// loadedConn is a connection as a client loads it.
-func loadedConn(name, remote string) *settings.Section {
+// loadedConn is a connection as a client loads it, with further keys and values.
+func loadedConn(name, remote string, kv ...string) *settings.Section {
 	at := settings.Position{File: LoadedFile, Line: 1}
 	set := func(t *settings.Tree, key, text string) {
 		t.Set(key, settings.Value{Position: at, Text: text, Quoted: true})
 	}
 	t := settings.NewTree(name, at)
 	set(t, "remote_addrs", remote)
+	for i := 0; i < len(kv); i += 2 {
+		set(t, kv[i], kv[i+1])
+	}
 	set(t.Sub("local", at), "auth", "psk")
 	set(t.Sub("remote", at), "auth", "psk")
 	t.Sub("children", at).Sub("net", at)

@@ -23,6 +23,9 @@ func (f *Files) loadedConnections(l *loader, list []*settings.Section) {
 		if !ok {
 			part := f.read.blank()
 			c = readConnection{part.connection(s), part.config.Warnings, part.config.Credentials, part.creds.used}
+			for _, e := range part.unsupported {
+				part.errs = append(part.errs, e)
+			}
 			if len(part.errs) > 0 {
 				l.errs = append(l.errs, part.errs...)
 				continue

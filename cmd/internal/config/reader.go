@@ -14,15 +14,16 @@ import (
 
 // loader turns settings into a Config and collects what is wrong with them.
 type loader struct {
-	fsys    fs.FS
-	file    *settings.File
-	config  *Config
-	errs    []error
-	child   ike.ChildConfig            // what a child starts from
-	schema  map[string]map[string]bool // keys and sections known, by kind of section
-	creds   credentials
-	starter []string // the files of ipsec.conf
-	ipsecD  string   // the folder of that name beside ipsec.conf; empty: there is none
+	fsys        fs.FS
+	file        *settings.File
+	config      *Config
+	errs        []error
+	unsupported []*settings.Error
+	child       ike.ChildConfig            // what a child starts from
+	schema      map[string]map[string]bool // keys and sections known, by kind of section
+	creds       credentials
+	starter     []string // the files of ipsec.conf
+	ipsecD      string   // the folder of that name beside ipsec.conf; empty: there is none
 }
 
 // fail records an error.
@@ -77,7 +78,7 @@ func read[T any](r *reader, key string, into *T, parse func(string) (T, error)) 
 	}
 	got, err := parse(v.Text)
 	if err != nil {
-		r.fail(v.Position, "%s = %q: %v", r.key(key), v.Text, err)
+		r.badValue(key, v, err)
 		return false
 	}
 	*into = got

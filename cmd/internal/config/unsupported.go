@@ -23,7 +23,6 @@ var unsupportedConnection = map[string]unsupported{
 
 var unsupportedAuth = map[string]unsupported{
 	"round":    {[]string{"0", "1"}, "order several rounds of authentication"},
-	"groups":   {effect: "let the peer in only as a member of these groups"},
 	"eap_id":   {effect: "set the identity for EAP"},
 	"aaa_id":   {effect: "set the identity of the AAA server"},
 	"xauth_id": {effect: "set the identity for XAuth"},

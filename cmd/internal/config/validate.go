@@ -59,7 +59,7 @@ func (f *Files) check(l *loader, p *Loaded) {
 // verdict checks a connection.
 func (l *loader) verdict(c *ike.Connection, faulty bool) verdict {
 	part := l.blank()
-	part.checkStart(c)
+	c = part.checkStart(c)
 	part.checkSecret(c)
 	part.checkPPK(c)
 	if !faulty { // by a missing file, most likely
@@ -69,31 +69,47 @@ func (l *loader) verdict(c *ike.Connection, faulty bool) verdict {
 	return verdict{c, part.errs, part.config.Warnings}
 }
 
-// checkStart refuses to start what has nowhere to connect to, and points out a
-// connection that does nothing.
-func (l *loader) checkStart(c *ike.Connection) {
+// checkStart points out a connection that does nothing, and start actions of what has nowhere to connect
+// to. As with charon those do nothing, while the connection is there for its peers.
+func (l *loader) checkStart(c *ike.Connection) *ike.Connection {
 	if len(c.Children) == 0 {
 		l.warn(place(c), "connections.%s has no children: it protects nothing", c.Name)
 	}
+	for i, child := range c.Children {
+		if why := startless(c, child, child.StartAction); why != "" {
+			l.warn(place(c), "connections.%s.children.%s: start_action is without effect: %s", c.Name, child.Name, why)
+			passive, checked := *child, *c
+			passive.StartAction = ike.ActionClear
+			checked.Children = slices.Clone(c.Children)
+			checked.Children[i] = &passive
+			c = &checked
+		}
+	}
+	return c
+}
+
+// NoTrap says why a client cannot have a trap of a child installed; it is empty if it can.
+func NoTrap(c *ike.Connection, child *ike.ChildConfig) string {
+	return startless(c, child, ike.ActionTrap)
+}
+
+// startless says why a start action can do nothing, for want of a single address to connect to.
+func startless(c *ike.Connection, child *ike.ChildConfig, action ike.ChildAction) string {
 	if _, ok := firstSingle(c.RemoteAddrs); ok {
-		return
+		return ""
 	}
 	named := slices.ContainsFunc(c.RemoteAddrs, func(m ike.AddrMatch) bool { return m.Name != "" })
-	for _, child := range c.Children {
-		if child.StartAction == ike.ActionClear || child.Mode.Shunt() || named && child.StartAction == ike.ActionStart {
-			continue
-		}
-		_, _, anyPeer := c.AnyPeerTrap(child)
-		trap := child.StartAction == ike.ActionTrap
-		switch {
-		case trap && anyPeer:
-		case named:
-			l.fail(place(c), "connections.%s.children.%s: start_action = trap needs an address in remote_addrs besides host names, for its policies", c.Name, child.Name)
-		case trap && child.Mode == ike.ModeTunnel:
-			l.fail(place(c), "connections.%s.children.%s: start_action = trap in tunnel mode needs a single address in remote_addrs, for its policies; set it, or mode = transport to trap for any peer", c.Name, child.Name)
-		default:
-			l.fail(place(c), "connections.%s.children.%s has a start_action, but remote_addrs has no single address to connect to; set it, or start_action = none", c.Name, child.Name)
-		}
+	_, _, anyPeer := c.AnyPeerTrap(child)
+	trap := action.Traps()
+	switch {
+	case action == ike.ActionClear || child.Mode.Shunt() || named && !trap || trap && anyPeer:
+		return ""
+	case named:
+		return "a trap needs an address in remote_addrs besides host names, for its policies"
+	case trap && child.Mode == ike.ModeTunnel:
+		return "a trap in tunnel mode needs a single address in remote_addrs, for its policies; set it, or mode = transport to trap for any peer"
+	default:
+		return "remote_addrs has no single address to connect to; set it, or start_action = none"
 	}
 }
 

@@ -1,6 +1,7 @@
 package vici
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,5 +162,20 @@ func TestRedirect(t *testing.T) {
 		if m, err := s.Call(testContext(t), "redirect", message(t, other...)); err == nil {
 			t.Errorf("%q: %v", other, m)
 		}
+	}
+}
+
+// A trap without a peer to trap for is refused, as by charon, and not only left out.
+func TestInstallWithoutAddress(t *testing.T) {
+	st := statustest.New()
+	cfg := *st.Config
+	cfg.IKE.Connections = slices.Clone(cfg.IKE.Connections)
+	conn := *cfg.IKE.Connections[0]
+	conn.RemoteAddrs = nil
+	cfg.IKE.Connections[0], st.Config = &conn, &cfg
+	_, s := serve(t, st)
+	child := conn.Children[0].Name
+	if _, err := s.Call(testContext(t), "install", message(t, "child", child, "ike", conn.Name)); err == nil || !strings.Contains(err.Error(), "installing policy '"+child+"' failed: a trap in tunnel mode needs a single address") {
+		t.Errorf("install: %v", err)
 	}
 }

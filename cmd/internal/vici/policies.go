@@ -79,10 +79,29 @@ func (c *call) install() error {
 	if !found {
 		return errors.New("configuration name not found")
 	}
-	if err := c.setPolicy(name, true); err != nil {
+	err = c.noTrap(name)
+	if err == nil {
+		err = c.setPolicy(name, true)
+	}
+	if err != nil {
 		return fmt.Errorf("installing policy %s failed: %w", single(name.Child), err)
 	}
 	return c.ok()
+}
+
+// noTrap says why there cannot be a trap of a child.
+func (c *call) noTrap(name status.ChildName) error {
+	for _, conn := range c.ctl.Status().Config.IKE.Connections {
+		for _, child := range conn.Children {
+			if conn.Name != name.Connection || child.Name != name.Child {
+				continue
+			}
+			if why := config.NoTrap(conn, child); why != "" {
+				return errors.New(why)
+			}
+		}
+	}
+	return nil
 }
 
 // uninstall takes away the trap of a child, also that which a lost CHILD_SA has left, or its shunt.
