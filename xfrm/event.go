@@ -19,6 +19,8 @@ type AcquireEvent struct {
 	Packet Selector
 	// Policy is the one that asked.
 	Policy PolicyInfo
+	// CPU that met the packet, where the policy wants an SA for each.
+	CPU CPU
 	// Seq answers the acquire when the daemon wants to.
 	Seq uint32
 }

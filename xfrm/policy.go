@@ -73,6 +73,9 @@ type Policy struct {
 	// Index is the kernel's number of the policy. Wanted policies leave it 0:
 	// Diff sets it where ownership needs it ([Owner]).
 	Index uint32
+	// PerCPU has an outbound policy ask for an SA for each CPU whose packets it meets ([AcquireEvent]), which meanwhile
+	// use an SA that is for no CPU of its own. Linux 6.13 ([PerCPUSAs]).
+	PerCPU bool
 	// Offload to the device of SAs that are offloaded by packet; nil: none.
 	Offload *Offload
 	// ICMP extends an outbound policy to ICMP errors about packets of the other direction (forwarded ones: Linux 6.9).

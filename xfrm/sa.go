@@ -58,6 +58,12 @@ type UDPEncap struct {
 	SrcPort, DstPort uint16
 }
 
+// CPU is one that an SA is for; the zero value is none of its own. Linux 6.13 ([PerCPUSAs]).
+type CPU struct {
+	Bound  bool
+	Number uint32
+}
+
 // Limits ends an SA's life. A zero field is no limit. The kernel reports soft
 // and hard limits as [ExpireEvent]; at a hard limit it deletes the SA. Durations
 // count from the SA's installation (Add) or first packet (Use), in whole seconds.
@@ -118,6 +124,8 @@ type SA struct {
 	// OutputMark is set on packets the SA has processed.
 	OutputMark Mark
 	Encap      *UDPEncap
+	// CPU whose packets an outbound SA is for; those of CPUs that have none take an SA without.
+	CPU CPU
 	// Offload, if not nil; the kernel refuses it where device or driver cannot.
 	Offload *Offload
 

@@ -22,7 +22,7 @@ func updatable(want, have *SA) bool {
 		h.Dir, h.ReplayWindow = w.Dir, w.ReplayWindow
 	}
 	return w.Src == h.Src && w.Dst == h.Dst && w.SPI == h.SPI && w.Proto == h.Proto &&
-		w.Mode == h.Mode && w.Dir == h.Dir && w.ReqID == h.ReqID && w.IfID == h.IfID && w.Mark == h.Mark &&
+		w.Mode == h.Mode && w.Dir == h.Dir && w.ReqID == h.ReqID && w.IfID == h.IfID && w.Mark == h.Mark && w.CPU == h.CPU &&
 		(w.Encap == nil) == (h.Encap == nil) && equalPtr(w.Offload, h.Offload) &&
 		sameAlgorithms(&w, &h) &&
 		w.ReplayWindow == h.ReplayWindow && w.ESN == h.ESN && w.Selector == h.Selector && w.Flags == h.Flags &&
@@ -71,7 +71,7 @@ func equalPtr[T comparable](a, b *T) bool {
 // its index.
 func SamePolicy(want, have *Policy) bool {
 	return want.ID() == have.ID() && want.Priority == have.Priority && want.Action == have.Action &&
-		want.ICMP == have.ICMP && equalPtr(want.Offload, have.Offload) && slices.Equal(want.Templates, have.Templates)
+		want.ICMP == have.ICMP && want.PerCPU == have.PerCPU && equalPtr(want.Offload, have.Offload) && slices.Equal(want.Templates, have.Templates)
 }
 
 // sameLink reports whether MTU and addresses of an interface are those wanted.

@@ -28,6 +28,11 @@ func TestSameSAAllowsForWhatTheKernelKeeps(t *testing.T) {
 	if xfrm.SameSA(&want, &have) {
 		t.Error("another key goes unnoticed")
 	}
+	have = want
+	have.CPU.Bound = true
+	if xfrm.SameSA(&want, &have) {
+		t.Error("an SA for one CPU is taken for one for all")
+	}
 	in, weak := childIn(1), childIn(1)
 	weak.ReplayWindow = 1
 	if xfrm.SameSA(&in, &weak) {

@@ -99,6 +99,7 @@ var minLen = map[uint16]int{
 	attrMTimerThresh: 4,
 	attrSADir:        1,
 	attrNATKeepalive: 4,
+	attrSAPCPU:       4,
 }
 
 // short reports a fixed structure that is cut off.

@@ -92,6 +92,9 @@ func randomSA(r *rand.Rand) xfrm.SA {
 		sa.Encap = &xfrm.UDPEncap{SrcPort: uint16(r.Uint32()), DstPort: 4500}
 	}
 	if r.IntN(2) == 0 {
+		sa.CPU = xfrm.CPU{Bound: true, Number: uint32(r.IntN(3))}
+	}
+	if r.IntN(2) == 0 {
 		sa.Dir = xfrm.DirOut
 		sa.Flags = xfrm.NoPMTUDisc | xfrm.DontEncapDSCP
 		if sa.Encap != nil {
@@ -159,7 +162,7 @@ func TestPolicyRoundTrip(t *testing.T) {
 		v6 := r.IntN(2) == 0
 		p := xfrm.Policy{
 			Dir: []xfrm.Dir{xfrm.DirIn, xfrm.DirOut, xfrm.DirFwd}[r.IntN(3)], Selector: randomSelector(r, v6),
-			IfID: uint32(r.IntN(3)), Priority: r.Uint32(), Index: r.Uint32(), ICMP: r.IntN(2) == 0,
+			IfID: uint32(r.IntN(3)), Priority: r.Uint32(), Index: r.Uint32(), ICMP: r.IntN(2) == 0, PerCPU: r.IntN(2) == 0,
 			Action: xfrm.Action(r.IntN(2)),
 		}
 		for range r.IntN(xfrm.MaxTemplates + 1) {

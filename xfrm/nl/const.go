@@ -62,6 +62,7 @@ const (
 	offloadPacket     = 4
 	flagESN           = 128
 	policyFlagICMP    = 2
+	policyFlagPerCPU  = 4 // XFRM_POLICY_CPU_ACQUIRE
 	lifetimeInfinity  = ^uint64(0)
 	saDirIn           = 1
 	saDirOut          = 2

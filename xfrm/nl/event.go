@@ -43,7 +43,12 @@ func parseAcquire(b []byte) (xfrm.Event, int, error) {
 		return nil, 0, nil // a socket's policy
 	}
 	ev.Seq = ne.Uint32(b[276:])
-	err := attrs(b[sizeAcquire:], func(typ uint16, d []byte) error { return parsePolicyAttr(&p, typ, d) })
+	err := attrs(b[sizeAcquire:], func(typ uint16, d []byte) error {
+		if typ == attrSAPCPU {
+			ev.CPU = xfrm.CPU{Bound: true, Number: ne.Uint32(d)}
+		}
+		return parsePolicyAttr(&p, typ, d)
+	})
 	if err != nil {
 		return nil, 0, err
 	}

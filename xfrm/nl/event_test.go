@@ -46,6 +46,19 @@ func TestParseAcquire(t *testing.T) {
 	}
 }
 
+// The kernel says which CPU has met the packet, in an attribute of its own; the first one has the number 0.
+func TestParseAcquireOfACPU(t *testing.T) {
+	w := builder{b: acquireBody()}
+	w.u32(attrSAPCPU, 0)
+	ev, _, err := parseEvent(msgAcquire, w.b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ev.(xfrm.AcquireEvent).CPU; got != (xfrm.CPU{Bound: true}) {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func expireBody() []byte {
 	sa := gcmSA()
 	full := appendSA(&sa, 0, allFeatures)

@@ -101,8 +101,10 @@ func labSAs() map[string]xfrm.SA {
 	mixed.Selector = xfrm.Selector{Src: netip.MustParsePrefix("10.1.0.0/16"), Dst: netip.MustParsePrefix("10.2.0.0/16")}
 	tcp := esnSA()
 	tcp.SPI = 0xc0000008
+	first := out
+	first.SPI, first.CPU = 0xc0000009, xfrm.CPU{Bound: true}
 	return map[string]xfrm.SA{
-		"gcm in": gcm, "gcm out": out, "gcm out esn": outESN, "cbc esn": cbc, "window 1024": wide,
+		"first cpu": first, "gcm in": gcm, "gcm out": out, "gcm out esn": outESN, "cbc esn": cbc, "window 1024": wide,
 		"window 1": small, "v4 in v6": mixed, "transport tcp": tcp,
 	}
 }
@@ -113,6 +115,9 @@ func TestLabSAs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if sa.MappingThreshold != 0 && !k.Features().Has(xfrm.MappingThreshold) {
 				sa.MappingThreshold = 0
+			}
+			if sa.CPU.Bound && !k.Features().Has(xfrm.PerCPUSAs) {
+				t.Skip("this kernel has no per-CPU SAs")
 			}
 			if err := k.AddSA(sa); err != nil {
 				t.Fatal(err)
@@ -200,6 +205,50 @@ func TestLabPolicies(t *testing.T) {
 	}
 	if err := k.DelPolicy(want[0].ID()); !errors.Is(err, syscall.ENOENT) {
 		t.Errorf("deleted again: %v", err)
+	}
+}
+
+// With an SA for no CPU of its own in place, traffic asks for one for the CPU that it comes from, and takes the other meanwhile.
+func TestLabAcquirePerCPU(t *testing.T) {
+	k := namespace(t)
+	if err := k.Features().Require(xfrm.PerCPUSAs); err != nil {
+		t.Skip(err)
+	}
+	veth(t, k, "192.168.15.1/24", "192.168.14.129/25")
+	ch, err := k.Events(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := outPolicy()
+	p.Mark, p.IfID, p.PerCPU = xfrm.Mark{}, 0, true
+	p.Selector.Proto, p.Selector.DstPort, p.Selector.DstPortMask = 17, 9999, 0xffff
+	p.Templates[0].Src, p.Templates[0].Dst = netip.MustParseAddr("192.168.15.1"), netip.MustParseAddr("192.168.14.130")
+	if err := k.AddPolicy(p); err != nil {
+		t.Fatal(err)
+	}
+	var mine, all unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		t.Fatal(err)
+	}
+	mine.Set(1)
+	if err := unix.SchedSetaffinity(0, &mine); err != nil {
+		t.Skip("there is one CPU only")
+	}
+	defer func() { _ = unix.SchedSetaffinity(0, &all) }()
+	send(t, "192.168.15.1:0", "192.168.14.130:9999")
+	if ev := wait(t, ch, func(xfrm.AcquireEvent) bool { return true }); ev.CPU.Bound {
+		t.Errorf("without any SA, one for CPU %d is asked for", ev.CPU.Number)
+	}
+	sa := gcmSA()
+	sa.Src, sa.Dst, sa.Dir, sa.ReplayWindow = p.Templates[0].Src, p.Templates[0].Dst, xfrm.DirOut, 0
+	sa.Mark, sa.IfID, sa.Encap, sa.OutputMark = xfrm.Mark{}, 0, nil, xfrm.Mark{}
+	if err := k.AddSA(sa); err != nil {
+		t.Fatal(err)
+	}
+	send(t, "192.168.15.1:0", "192.168.14.130:9999")
+	ev := wait(t, ch, func(xfrm.AcquireEvent) bool { return true })
+	if want := (xfrm.CPU{Bound: true, Number: 1}); ev.CPU != want || ev.ReqID != 7 {
+		t.Errorf("got reqid %d, %+v; want 7, %+v", ev.ReqID, ev.CPU, want)
 	}
 }
 

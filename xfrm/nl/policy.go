@@ -22,7 +22,10 @@ func appendPolicy(p *xfrm.Policy, ifindex int) []byte {
 	b[160] = dirToKernel[p.Dir]
 	b[161] = uint8(p.Action)
 	if p.ICMP {
-		b[162] = policyFlagICMP
+		b[162] |= policyFlagICMP
+	}
+	if p.PerCPU {
+		b[162] |= policyFlagPerCPU
 	}
 	if len(p.Templates) > 0 {
 		t := make([]byte, sizeTmpl*len(p.Templates))
@@ -113,7 +116,7 @@ func parsePolicyInfo(b []byte) (p xfrm.PolicyInfo, ifindex int, ok bool) {
 	}
 	p.Dir = dirFromKernel[b[160]]
 	p.Action = xfrm.Action(b[161])
-	p.ICMP = b[162]&policyFlagICMP != 0
+	p.ICMP, p.PerCPU = b[162]&policyFlagICMP != 0, b[162]&policyFlagPerCPU != 0
 	return p, ifindex, true
 }
 

@@ -58,6 +58,9 @@ func appendSA(sa *xfrm.SA, ifindex int, f xfrm.Features) []byte {
 	if sa.NATKeepalive != 0 {
 		w.u32(attrNATKeepalive, uint32(seconds(sa.NATKeepalive)))
 	}
+	if sa.CPU.Bound {
+		w.u32(attrSAPCPU, sa.CPU.Number)
+	}
 	if f.Has(xfrm.SADirection) {
 		dir := byte(saDirIn)
 		if sa.Dir == xfrm.DirOut {
@@ -160,6 +163,8 @@ func parseSAAttr(sa *xfrm.SAInfo, typ uint16, d []byte) error {
 		sa.MappingThreshold = time.Duration(ne.Uint32(d)) * time.Second
 	case attrNATKeepalive:
 		sa.NATKeepalive = time.Duration(ne.Uint32(d)) * time.Second
+	case attrSAPCPU:
+		sa.CPU = xfrm.CPU{Bound: true, Number: ne.Uint32(d)}
 	case attrLastUsed:
 		sa.LastUsed = clock(ne.Uint64(d))
 	case attrSADir:

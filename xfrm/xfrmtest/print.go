@@ -77,6 +77,9 @@ func saLine(sa *xfrm.SA) string {
 	if sa.Dir != 0 {
 		l.addf("dir %v", sa.Dir)
 	}
+	if sa.CPU.Bound {
+		l.addf("pcpu-num %d", sa.CPU.Number)
+	}
 	return l.String()
 }
 
@@ -87,6 +90,9 @@ func policyLine(p *xfrm.Policy) string {
 		l.addf("action block")
 	}
 	l.addf("priority %d", p.Priority)
+	if p.PerCPU {
+		l.addf("flag cpu_acquire")
+	}
 	if !p.Mark.IsZero() {
 		l.addf("mark %v", p.Mark)
 	}
