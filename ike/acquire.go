@@ -59,6 +59,10 @@ func prepend(t TrafficSelector, list []TrafficSelector) []TrafficSelector {
 // acquire brings up the child whose policy met traffic; one negotiation at a time. A child that is up is
 // asked for once more where the peer has narrowed it to selectors that leave this packet out.
 func (e *Engine) acquire(ev Acquire) {
+	if ev.CPU.Bound {
+		e.acquireCPU(ev)
+		return
+	}
 	w := e.acquired(ev)
 	if w == nil || w.cfg.Mode.Shunt() || e.closing {
 		return
@@ -113,6 +117,6 @@ func (w *want) isFor(p *packet) bool {
 // carries reports whether a CHILD_SA of the child that is there to stay is for the packet, or may be.
 func (w *want) carries(p *packet) bool {
 	return slices.ContainsFunc(w.children, func(c *childSA) bool {
-		return c.live() && (p == nil || covered(c.info.LocalTS, []TrafficSelector{p.local}) && covered(c.info.RemoteTS, []TrafficSelector{p.remote}))
+		return c.live() && !c.info.CPU.Bound && (p == nil || covered(c.info.LocalTS, []TrafficSelector{p.local}) && covered(c.info.RemoteTS, []TrafficSelector{p.remote}))
 	})
 }

@@ -73,6 +73,11 @@ type ChildSA struct {
 	Mode              Mode
 	Initiator         bool // of the exchange that made it
 
+	// PerCPU: there may be others with the same selectors, each for a CPU (RFC 9611), that traffic asks for.
+	PerCPU bool
+	// CPU of ours that the CHILD_SA is for.
+	CPU CPU
+
 	// AcquireSeq is that of the Acquire that the CHILD_SA answers, 0 if there is none. The kernel
 	// asks for no other while its request is open.
 	AcquireSeq uint32

@@ -60,6 +60,7 @@ type agreed struct {
 	secrets           []suite.Key // of its own key exchanges
 	replaces          *childSA
 	redundant         bool
+	cpuShare
 }
 
 // outKey names an outbound SA, as the kernel does.
@@ -152,9 +153,14 @@ func (e *Engine) describe(sa *ikeSA, a agreed) *ChildSA {
 		Mode: a.mode, NoTFC: a.noTFC, Initiator: a.initiator, LifeTime: cfg.LifeTime,
 		RekeyBytes: cfg.RekeyBytes - e.below(min(cfg.RandBytes, cfg.RekeyBytes/2)), RekeyPackets: e.packetLimit(a),
 	}
-	if old := a.replaces; old != nil {
-		info.ReqID = old.info.ReqID
-		info.IfIDIn, info.IfIDOut, info.MarkIn, info.MarkOut = old.info.IfIDIn, old.info.IfIDOut, old.info.MarkIn, old.info.MarkOut
+	info.PerCPU, info.CPU = a.perCPU, a.cpu
+	like := a.beside
+	if a.replaces != nil {
+		like = a.replaces
+	}
+	if like != nil {
+		info.ReqID, info.AcquireSeq = like.info.ReqID, a.seq
+		info.IfIDIn, info.IfIDOut, info.MarkIn, info.MarkOut = like.info.IfIDIn, like.info.IfIDOut, like.info.MarkIn, like.info.MarkOut
 	} else {
 		e.numberChild(sa, info)
 		if !sa.whole(a) {

@@ -21,6 +21,7 @@ type offer struct {
 	nr                []byte            // in IKE_AUTH, where there is none of its own
 	ke                suite.KeyExchange // nil: no key exchange of its own
 	replaces          *childSA          // that is rekeyed
+	cpuShare
 }
 
 // newOffer makes the offer for a child, or for what replaces old. In IKE_AUTH the CHILD_SA
@@ -34,7 +35,9 @@ func (e *Engine) newOffer(sa *ikeSA, w *want, old *childSA) *offer {
 	} else {
 		o.ni = e.newNonce()
 	}
+	o.perCPU = e.perCPU(w.cfg)
 	if old != nil {
+		o.perCPU, o.cpu = old.info.PerCPU, old.info.CPU
 		// RFC 7296 section 2.9.2: what is in use must not be narrowed.
 		o.localTS, o.remoteTS = old.info.LocalTS, old.info.RemoteTS
 		return o
@@ -58,6 +61,9 @@ func (o *offer) payloads(first []wire.Payload) []wire.Payload {
 	p = append(p, tsPayload(wire.PayloadTSi, o.localTS), tsPayload(wire.PayloadTSr, o.remoteTS))
 	if o.mode == ModeTransport {
 		p = append(p, notification(wire.NotifyUseTransportMode, nil))
+	}
+	if o.perCPU {
+		p = append(p, notification(wire.NotifySAResourceInfo, o.cpu.resource()))
 	}
 	return p
 }
@@ -115,7 +121,10 @@ func (e *Engine) readChildResponse(sa *ikeSA, o *offer, m *message) (agreed, err
 	a := agreed{
 		want: o.want, proposal: chosen, spiIn: o.spi, spiOut: uint32(spi), initiator: true, replaces: o.replaces,
 		localTS: fromTSPayload(tsi), remoteTS: fromTSPayload(tsr), ni: o.ni, nr: o.nr, mode: ModeTunnel,
-		noTFC: m.notify(wire.NotifyESPTFCPaddingNotSupported) != nil,
+		noTFC: m.notify(wire.NotifyESPTFCPaddingNotSupported) != nil, cpuShare: o.cpuShare,
+	}
+	if o.replaces == nil && o.beside == nil {
+		a.perCPU = o.perCPU && m.notify(wire.NotifySAResourceInfo) != nil
 	}
 	if nonce := find[*wire.Nonce](m); o.nr == nil && nonce != nil {
 		a.nr = slices.Clone(nonce.Data)
@@ -129,6 +138,9 @@ func (e *Engine) readChildResponse(sa *ikeSA, o *offer, m *message) (agreed, err
 			tsString(a.localTS), tsString(a.remoteTS), tsString(o.localTS), tsString(o.remoteTS), o.want.cfg.at(sa.conn.cfg, ""))
 	}
 	a.localTS, a.remoteTS = merged(a.localTS), merged(a.remoteTS)
+	if b := o.beside; b != nil && (!slices.Equal(a.localTS, b.info.LocalTS) || !slices.Equal(a.remoteTS, b.info.RemoteTS)) {
+		return refuse("peer answers with other traffic selectors than those of %s", b.label())
+	}
 	if own := narrow(resolve(o.want.cfg.LocalTS, sa.localHosts()...), a.localTS); o.replaces == nil && len(sa.virtual.local) > 0 {
 		if len(own) == 0 {
 			return refuse("peer answers with the traffic selectors %s for us, which do not fit the virtual addresses %v that it has assigned %s",

@@ -44,6 +44,11 @@ func (e *Engine) answerChild(sa *ikeSA, r childRequest, done func(payloads []wir
 		refuse(wire.NotifyNoProposalChosen, nil, "peer wants tunnel mode, and we want transport %s", w.cfg.at(sa.conn.cfg, "mode"))
 		return
 	}
+	share, ok := e.shareFor(sa, w, &r, chosenChild.local, chosenChild.remote)
+	if !ok {
+		refuse(wire.NotifyTSMaxQueue, nil, "%s has limits.per_cpu_sas = %d CHILD_SAs for one CPU each already", w.cfg.Name, e.cfg.Limits.PerCPUSAs)
+		return
+	}
 	ke := find[*wire.KeyExchange](r.m)
 	options := suite.Options{SkipKE: r.inAuth}
 	if ke != nil {
@@ -62,7 +67,7 @@ func (e *Engine) answerChild(sa *ikeSA, r childRequest, done func(payloads []wir
 	a := agreed{
 		want: w, proposal: chosen, spiIn: e.newChildSPI(), spiOut: uint32(spi), localTS: chosenChild.local, remoteTS: chosenChild.remote,
 		mode: mode, ni: r.ni, nr: r.nr, inAuth: r.inAuth, replaces: r.old, request: r.m,
-		noTFC: r.m.notify(wire.NotifyESPTFCPaddingNotSupported) != nil,
+		noTFC: r.m.notify(wire.NotifyESPTFCPaddingNotSupported) != nil, cpuShare: share,
 	}
 	group := chosen.Suite().KE.ID
 	if group == suite.KENone {
@@ -109,6 +114,9 @@ func (a *agreed) payloads(number uint8, ke suite.KeyExchange) []wire.Payload {
 	payloads = append(payloads, tsPayload(wire.PayloadTSi, a.remoteTS), tsPayload(wire.PayloadTSr, a.localTS))
 	if a.mode == ModeTransport {
 		payloads = append(payloads, notification(wire.NotifyUseTransportMode, nil))
+	}
+	if a.perCPU {
+		payloads = append(payloads, notification(wire.NotifySAResourceInfo, a.cpu.resource()))
 	}
 	return payloads
 }

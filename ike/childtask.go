@@ -11,15 +11,16 @@ import (
 // childTask is our CREATE_CHILD_SA exchange for a new CHILD_SA, or for one that
 // replaces old (RFC 7296 sections 1.3.1 and 1.3.3).
 type childTask struct {
-	want   *want
-	old    *childSA // nil: not a rekey
-	moves  *childSA // on another IKE SA, which the new one makes superfluous
-	packet *packet  // asks for one more, since those that are there are not for it
-	offer  *offer
-	groups int      // key exchanges tried
-	twin   *childSA // made by the peer's rekey of the same CHILD_SA meanwhile
-	agreed agreed
-	follow *followup // additional key exchanges, once CREATE_CHILD_SA is answered
+	want     *want
+	old      *childSA // nil: not a rekey
+	moves    *childSA // on another IKE SA, which the new one makes superfluous
+	packet   *packet  // asks for one more, since those that are there are not for it
+	cpuShare          // with beside: one more, for a CPU
+	offer    *offer
+	groups   int      // key exchanges tried
+	twin     *childSA // made by the peer's rekey of the same CHILD_SA meanwhile
+	agreed   agreed
+	follow   *followup // additional key exchanges, once CREATE_CHILD_SA is answered
 	// deleted are unknown SPIs that the peer has deleted while its response was not
 	// here: that response can be late, and what it creates is gone already.
 	deleted []uint32
@@ -46,6 +47,10 @@ func (t *childTask) begin(e *Engine, sa *ikeSA) bool {
 		return false
 	}
 	switch {
+	case t.beside != nil:
+		if !t.beside.shared() || t.beside.sa != sa || t.want.gone {
+			return false
+		}
 	case t.packet != nil:
 		if t.want.carries(t.packet) || t.want.gone {
 			return false
@@ -68,6 +73,10 @@ func (t *childTask) begin(e *Engine, sa *ikeSA) bool {
 	}
 	t.offer = e.newOffer(sa, t.want, t.old)
 	t.packet.first(t.offer)
+	if t.beside != nil {
+		t.offer.cpuShare = t.cpuShare
+		t.offer.localTS, t.offer.remoteTS = t.beside.info.LocalTS, t.beside.info.RemoteTS
+	}
 	group := suite.KENone
 	if groups := groupsOf(t.offer.proposals); len(groups) > 0 {
 		group = groups[0]
@@ -180,6 +189,12 @@ func (t *childTask) failed(e *Engine, sa *ikeSA, err error) {
 	case t.old != nil:
 		e.childRefused(sa, o, err)
 		t.rekeyFailed(e, sa, ce)
+	case t.beside != nil:
+		if ce.tell {
+			e.enqueue(sa, &deleteChildTask{spi: o.spi})
+		}
+		e.dropOffer(o)
+		e.cpuRefused(t.want, sa, t.cpu, ce)
 	case temporary(ce.notify):
 		// RFC 7296 section 2.25: not a failure, and not at once again.
 		e.dropOffer(o)

@@ -34,6 +34,9 @@ type Config struct {
 	// InterfaceIDs are the if_ids of the host's own interfaces: no SA gets one of them by itself.
 	InterfaceIDs []uint32
 
+	// CPUs is how many the host has, for SAs that are for one of them; 0: its kernel has no such SAs.
+	CPUs int
+
 	// ReqIDBase is the number above which the engine assigns reqids, so that
 	// the host can tell its SAs in the kernel from others.
 	ReqIDBase uint32
@@ -302,6 +305,7 @@ type ChildConfig struct {
 	Updown          string // command of the shell, run when a CHILD_SA comes up and goes down; empty: none
 	HostAccess      bool   // is told to it
 	CopyDF          bool
+	PerCPU          bool // a CHILD_SA for each CPU that has traffic (RFC 9611), beside one for all
 
 	Handling
 }
@@ -326,6 +330,7 @@ type Limits struct {
 	CookieThreshold  int // half-open IKE SAs from which cookies are demanded (RFC 7296 section 2.6)
 	CookiePerIP      int // the same for one remote address
 	ChildrenPerIKE   int
+	PerCPUSAs        int // CHILD_SAs for one CPU each beside one for all (RFC 9611)
 	IKESAsPerPeer    int // between the same identities
 	QueuedExchanges  int // our own exchanges that wait for the window
 	HalfOpenDecrypts int // failed integrity checks on a half-open IKE SA

@@ -60,6 +60,7 @@ type want struct {
 	packet   *packet    // that asks for it
 	acquire  uint32     // the kernel's number of its request; 0: none is open
 	retry    timer
+	cpuRetry time.Time // when the peer may be asked again for a CHILD_SA for one CPU
 }
 
 // desired reports whether the child ought to be up.
@@ -75,8 +76,10 @@ func (w *want) desired() bool {
 	return w.cfg.StartAction.Starts() && !w.stopped && !w.conn.stopped
 }
 
-// live reports whether a CHILD_SA is there that is not about to go.
-func (w *want) live() bool { return slices.ContainsFunc(w.children, (*childSA).live) }
+// live reports whether a CHILD_SA is there that is not about to go, nor for one CPU alone.
+func (w *want) live() bool {
+	return slices.ContainsFunc(w.children, func(c *childSA) bool { return c.live() && !c.info.CPU.Bound })
+}
 
 // want finds a want by the child's name.
 func (c *connection) want(name string) *want {

@@ -14,6 +14,7 @@ func DefaultLimits() Limits {
 		CookieThreshold:  30,
 		CookiePerIP:      3,
 		ChildrenPerIKE:   256,
+		PerCPUSAs:        64,
 		IKESAsPerPeer:    8,
 		QueuedExchanges:  1024,
 		HalfOpenDecrypts: 8,

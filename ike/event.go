@@ -68,6 +68,7 @@ type Expire struct {
 type Acquire struct {
 	ReqID    uint32
 	IfID     uint32
+	CPU      CPU    // that met it, if an SA is wanted for that alone
 	Seq      uint32 // by which the kernel knows the request; see ChildSA.AcquireSeq
 	Src, Dst netip.AddrPort
 	Protocol uint8

@@ -132,7 +132,9 @@ func (e *Engine) terminate(ev Terminate) {
 			if !c.matches(ev.Child, ev.ChildID) {
 				continue
 			}
-			c.want.stopped, c.want.asked = true, notAsked
+			if !c.info.CPU.Bound || ev.ChildID == 0 {
+				c.want.stopped, c.want.asked = true, notAsked
+			}
 			e.deleteChild(c)
 			if ev.Force {
 				e.forceDelete(c)
@@ -234,7 +236,8 @@ func (e *Engine) traffic(ev Traffic) {
 // and RFC 4555 section 3.8 take as proof.
 func (e *Engine) peerMoved(ev PeerMoved) {
 	c := e.childSPI[ev.SPI]
-	if c == nil || !c.sa.up() || !c.sa.natRemote || c.sa.natLocal || c.sa.remote == ev.New {
+	// Each of several SAs may come from a port of its own, to be told apart by the receiver's network card.
+	if c == nil || c.info.PerCPU || !c.sa.up() || !c.sa.natRemote || c.sa.natLocal || c.sa.remote == ev.New {
 		return
 	}
 	e.serving = c.sa

@@ -65,6 +65,8 @@ func (e *Engine) explainChild(sa *ikeSA, o *offer, n *wire.Notify) string {
 		return fmt.Sprintf("received SINGLE_PAIR_REQUIRED notify error: peer wants one pair of addresses per CHILD_SA; narrow local_ts and remote_ts %s", at("remote_ts"))
 	case wire.NotifyNoAdditionalSAs:
 		return fmt.Sprintf("received NO_ADDITIONAL_SAS notify error: peer accepts no further CHILD_SA on this IKE_SA %s", at(""))
+	case wire.NotifyTSMaxQueue:
+		return fmt.Sprintf("received TS_MAX_QUEUE notify error: peer accepts no further CHILD_SA for one CPU %s", at("per_cpu_sas"))
 	case wire.NotifyInvalidKEPayload:
 		group := uint16(0)
 		if len(n.Data) == 2 {

@@ -29,7 +29,9 @@ func (e *Engine) childIdle(c *childSA) {
 		e.setChildTimer(c, timerInactive, e.now.Add(temporaryRetry))
 	default:
 		e.note(c.sa, LevelInfo, "CHD", "closing CHILD_SA %s after %v of inactivity", c.label(), c.info.Config.Inactivity)
-		c.want.stopped, c.want.asked = true, notAsked
+		if !c.info.CPU.Bound {
+			c.want.stopped, c.want.asked = true, notAsked
+		}
 		e.deleteChild(c)
 	}
 }

@@ -100,6 +100,9 @@ func (e *Engine) childNotInstalled(c *childSA, cause error) {
 	case wanted && !w.live():
 		e.childFailed(w, sa, text)
 	case wanted:
+		if c.info.CPU.Bound {
+			w.cpuRetry = e.now.Add(e.cfg.Timing.RetryMax)
+		}
 		e.failed(w.conn, w, sa, text, "")
 	}
 }

@@ -62,8 +62,9 @@ func (c *connection) inUse() bool {
 
 // liveAnywhere reports whether a CHILD_SA of the child is there to stay, with whichever peer.
 func (w *want) liveAnywhere() bool {
-	return w.live() || slices.ContainsFunc(w.conn.peers, func(c *connection) bool {
-		return slices.ContainsFunc(c.wants, func(o *want) bool { return o.of == w && o.live() })
+	any := func(o *want) bool { return slices.ContainsFunc(o.children, (*childSA).live) }
+	return any(w) || slices.ContainsFunc(w.conn.peers, func(c *connection) bool {
+		return slices.ContainsFunc(c.wants, func(o *want) bool { return o.of == w && any(o) })
 	})
 }
 

@@ -116,8 +116,10 @@ func (t *childTask) rekeyFailed(e *Engine, sa *ikeSA, err *childError) {
 		// RFC 7296 section 2.25: the peer has lost it; so do we, and create it anew.
 		w := old.want
 		e.removeChild(old, "the peer does not know it any more")
-		w.asked = keptUp
-		e.ensure(w.conn)
+		if !w.live() {
+			w.asked = keptUp
+			e.ensure(w.conn)
+		}
 	case wire.NotifyTemporaryFailure, wire.NotifyStateNotFound:
 		e.setChildTimer(old, timerChildRekey, e.now.Add(temporaryRetry+e.jitter(temporaryRetry)))
 	default:
@@ -257,7 +259,7 @@ func (e *Engine) resolveTwins(c *childSA) {
 // resolvePair leaves one of two equal CHILD_SAs at rest: that with the lowest nonce is deleted by
 // the end that made it, as with colliding rekeys (RFC 7296 section 2.8.1).
 func (e *Engine) resolvePair(c, o *childSA) {
-	if o.want != c.want || o.state != ChildInstalled || c.state != ChildInstalled || o.redundant || c.redundant || o.noOutbound || c.noOutbound ||
+	if c.info.CPU.Bound || o.info.CPU.Bound || o.want != c.want || o.state != ChildInstalled || c.state != ChildInstalled || o.redundant || c.redundant || o.noOutbound || c.noOutbound ||
 		!slices.Equal(o.info.LocalTS, c.info.LocalTS) || !slices.Equal(o.info.RemoteTS, c.info.RemoteTS) {
 		return
 	}

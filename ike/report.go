@@ -61,7 +61,7 @@ func (sa *ikeSA) describeAlone() IKESAInfo {
 
 // upDown has the script of a child run, if it has one.
 func (e *Engine) upDown(c *childSA, up bool) {
-	if c.info.Config.Updown != "" {
+	if c.info.Config.Updown != "" && !c.info.CPU.Bound { // what it does is done for all CPUs
 		e.do(UpDown{Up: up, Child: c.info, SA: c.sa.describeAlone()})
 	}
 }

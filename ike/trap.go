@@ -9,6 +9,9 @@ func (e *Engine) trap(c *childSA, action ChildAction) {
 	_, possible := w.conn.remoteAddr()
 	local, remote, any := w.conn.cfg.AnyPeerTrap(w.cfg)
 	possible = possible || any
+	if c.info.CPU.Bound && w.live() {
+		return
+	}
 	if !action.Traps() || w.cfg.StartAction.Traps() || w.trap != nil || w.gone || w.conn.removed || e.closing || !possible || !w.cfg.Trappable(w.conn.cfg) {
 		return
 	}

@@ -34,6 +34,7 @@ func (l *loader) childConfig(sec *settings.Section, parent string, conn *ike.Con
 	read(r.reader, "policies", &c.Policies, parseBool)
 	read(r.reader, "hw_offload", &c.HWOffload, word(offloadWords))
 	read(r.reader, "copy_df", &c.CopyDF, parseBool)
+	r.perCPU(&c)
 	if v, ok := r.value("updown"); ok { // a command has "=" in it
 		c.Updown = v.Text
 	}

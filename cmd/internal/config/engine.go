@@ -32,6 +32,7 @@ func (l *loader) limits(sec *settings.Section) {
 	read(r, "cookie_threshold", &c.CookieThreshold, parseCount)
 	read(r, "cookie_threshold_ip", &c.CookiePerIP, parseCount)
 	read(r, "children_per_ike", &c.ChildrenPerIKE, parseLimit)
+	read(r, "per_cpu_sas", &c.PerCPUSAs, parseLimit)
 	read(r, "ike_sas_per_peer", &c.IKESAsPerPeer, parseLimit)
 	read(r, "queued_exchanges", &c.QueuedExchanges, parseLimit)
 	read(r, "half_open_decrypts", &c.HalfOpenDecrypts, parseLimit)

@@ -44,6 +44,23 @@ func parseTFC(s string) (uint32, error) {
 	return n, nil
 }
 
+// perCPU reads per_cpu_sas. With encap, charon gives each SA a UDP port of its own.
+func (r *childReader) perCPU(c *ike.ChildConfig) {
+	read(r.reader, "per_cpu_sas", &c.PerCPU, func(s string) (bool, error) {
+		if s == "encap" {
+			return true, nil
+		}
+		b, err := parseBool(s)
+		if err != nil {
+			return false, errors.New("expected yes, no or encap")
+		}
+		return b, nil
+	})
+	if v, ok := r.sec.Value("per_cpu_sas"); ok && v.Text == "encap" {
+		r.warn(v.Position, "%s.per_cpu_sas = encap is taken for yes: the SAs for the CPUs share the UDP port of the IKE SA", r.path)
+	}
+}
+
 // needsWindow refuses extended sequence numbers without replay protection: their upper half is
 // only known from the window (RFC 4303 section 3.4.3).
 func (r *childReader) needsWindow(c *ike.ChildConfig) {

@@ -57,7 +57,7 @@ var keyOf = map[string]string{
 	"ForceEncap": "encap", "NATT": "nat_t", "IKESAsPerPeer": "ike_sas_per_peer", "CookiePerIP": "cookie_threshold_ip",
 	"HostAccess": "hostaccess", "CRLURIs": "crl_uris", "OCSPURIs": "ocsp_uris", "PPKID": "ppk_id", "SendCertReq": "send_certreq", "ReqID": "reqid", "KeyingTries": "keyingtries", "VIPs": "vips",
 	"ChildConfig.Proposals": "esp_proposals", "CopyDSCPIn": "copy_dscp", "CopyDSCPOut": "copy_dscp", "ForwardOut": "policies_fwd_out",
-	"ForwardICMP": "icmp", "PolicyInterface": "interface", "SHA256Trunc96": "sha256_96",
+	"ForwardICMP": "icmp", "PerCPU": "per_cpu_sas", "PerCPUSAs": "per_cpu_sas", "PolicyInterface": "interface", "SHA256Trunc96": "sha256_96",
 	"IfIDInBy": "if_id_in", "IfIDOutBy": "if_id_out", "MarkInBy": "mark_in", "MarkOutBy": "mark_out",
 	"UseLinks": "interfaces_use", "IgnoreLinks": "interfaces_ignore", "IgnoreTables": "ignore_routing_tables", "SetMarkInSame": "set_mark_in", "SetMarkOutSame": "set_mark_out",
 }

@@ -44,10 +44,9 @@ var unsupportedAuthority = map[string]unsupported{
 }
 
 var unsupportedChild = map[string]unsupported{
-	"ipcomp":      {[]string{"no"}, "compress packets"},
-	"label":       {effect: "attach a security label"},
-	"label_mode":  {[]string{"system"}, "choose how security labels are used"},
-	"per_cpu_sas": {[]string{"no"}, "install one SA per CPU"},
+	"ipcomp":     {[]string{"no"}, "compress packets"},
+	"label":      {effect: "attach a security label"},
+	"label_mode": {[]string{"system"}, "choose how security labels are used"},
 }
 
 // warnUnsupported reads the keys of a table and warns about those that ask for

@@ -64,6 +64,7 @@ func commonSA(c *ike.ChildSA) xfrm.SA {
 		Proto: xfrm.ESP,
 		Mode:  kernelMode(c.Mode),
 		ReqID: c.ReqID,
+		CPU:   xfrm.CPU(c.CPU),
 		// The kernel ends an SA even when this process is gone.
 		Limits: xfrm.Limits{
 			HardAdd:   c.LifeTime.Truncate(time.Second),

@@ -70,6 +70,23 @@ func TestICMPPolicies(t *testing.T) {
 	}
 }
 
+// Both halves of a CHILD_SA for one CPU are for that CPU; the policies, which those for the others share, ask for an SA for each.
+func TestPerCPU(t *testing.T) {
+	for _, cpu := range []ike.CPU{{}, {Bound: true}, {Bound: true, Number: 3}} {
+		in, out, list := convert(t, func(cfg *ike.ChildConfig, c *ike.ChildSA, _ *ike.ESPKeys) {
+			c.PerCPU, c.CPU, cfg.ForwardOut = true, cpu, true
+		})
+		if in.CPU != xfrm.CPU(cpu) || out.CPU != xfrm.CPU(cpu) {
+			t.Errorf("for %+v: %+v in, %+v out", cpu, in.CPU, out.CPU)
+		}
+		for _, p := range list {
+			if p.PerCPU != (p.Dir == xfrm.DirOut) {
+				t.Errorf("%v: asks for each CPU: %v", p.ID(), p.PerCPU)
+			}
+		}
+	}
+}
+
 func TestMarks(t *testing.T) {
 	a, b, c, d := ike.Mark{Value: 1, Mask: 255}, ike.Mark{Value: 2, Mask: 255}, ike.Mark{Value: 3, Mask: 255}, ike.Mark{Value: 4, Mask: 255}
 	for _, inSA := range []bool{false, true} {

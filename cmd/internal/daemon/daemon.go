@@ -198,6 +198,7 @@ func (d *Daemon) engineConfig(c *config.Config) *ike.Config {
 	e.Credentials = e.Credentials.WithFetcher(d.fetcher)
 	e.ReqIDBase = xfrm.DefaultOwner.ReqIDBase
 	e.Source, e.Routed = sourceOf(c), d.addrs.routed
+	e.CPUs = d.cpus(c)
 	return &e
 }
 

@@ -174,5 +174,5 @@ func (k *kernelLoop) event(ev xfrm.Event) {
 func acquire(ev xfrm.AcquireEvent) ike.Acquire {
 	src := addrPort(ev.Packet.Src.Addr(), ev.Packet.SrcPort)
 	dst := addrPort(ev.Packet.Dst.Addr(), ev.Packet.DstPort)
-	return ike.Acquire{ReqID: ev.ReqID, IfID: ev.Policy.IfID, Seq: ev.Seq, Src: src, Dst: dst, Protocol: ev.Packet.Proto}
+	return ike.Acquire{ReqID: ev.ReqID, IfID: ev.Policy.IfID, CPU: ike.CPU(ev.CPU), Seq: ev.Seq, Src: src, Dst: dst, Protocol: ev.Packet.Proto}
 }

@@ -31,7 +31,7 @@ func policies(c *ike.ChildSA) []xfrm.Policy {
 		}
 		outward := xfrm.Policy{
 			Dir: xfrm.DirOut, Selector: s, IfID: c.IfIDOut, Mark: xfrm.Mark(c.MarkOut),
-			Priority: prio, Templates: []xfrm.Template{out}, ICMP: cfg.ForwardICMP,
+			Priority: prio, Templates: []xfrm.Template{out}, ICMP: cfg.ForwardICMP, PerCPU: c.PerCPU,
 		}
 		list = append(list, inward, outward)
 		if c.Mode != ike.ModeTunnel {
@@ -51,7 +51,7 @@ func policies(c *ike.ChildSA) []xfrm.Policy {
 // tunnels, so that it takes nothing from them.
 func forwardOut(outward xfrm.Policy) xfrm.Policy {
 	p := outward
-	p.Dir, p.Templates = xfrm.DirFwd, nil
+	p.Dir, p.Templates, p.PerCPU = xfrm.DirFwd, nil, false
 	if p.Priority = xfrm.Priority(xfrm.ClassRouted, p.Selector); outward.Priority >= p.Priority {
 		p.Priority = outward.Priority + 1
 	}

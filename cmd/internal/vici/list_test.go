@@ -9,6 +9,7 @@ import (
 
 	"github.com/ipsecd/ipsecd/cmd/internal/status"
 	"github.com/ipsecd/ipsecd/cmd/internal/status/statustest"
+	"github.com/ipsecd/ipsecd/ike"
 )
 
 func stream(t *testing.T, st *status.Status, command, event string, keyValues ...string) []string {
@@ -37,6 +38,25 @@ func TestListSAs(t *testing.T) {
 	got := stream(t, statustest.New(), "list-sas", "list-sa", "ike", "hq", "child-id", "8")
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+// Of CHILD_SAs with others beside them, charon 6 says so, and for which CPU each is.
+func TestListSAsPerCPU(t *testing.T) {
+	for cpu, want := range map[ike.CPU]string{
+		{}: " per-cpu-sas=yes encr-alg=", {Bound: true}: " per-cpu-sas=yes cpu=0 encr-alg=", {Bound: true, Number: 3}: " per-cpu-sas=yes cpu=3 encr-alg=",
+	} {
+		st := statustest.New()
+		for i := range st.Engine.IKESAs {
+			for j := range st.Engine.IKESAs[i].Children {
+				sa := *st.Engine.IKESAs[i].Children[j].SA
+				sa.PerCPU, sa.CPU = true, cpu
+				st.Engine.IKESAs[i].Children[j].SA = &sa
+			}
+		}
+		if got := stream(t, st, "list-sas", "list-sa", "ike", "hq", "child-id", "8"); len(got) != 1 || !strings.Contains(got[0], want) {
+			t.Errorf("got %q, want %q in it", got, want)
+		}
 	}
 }
 

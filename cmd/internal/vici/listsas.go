@@ -163,6 +163,10 @@ func writeInstalled(b *Builder, st *status.Status, ch *ike.ChildInfo) {
 	writeMark(b, "in", sa.MarkIn)
 	writeMark(b, "out", sa.MarkOut)
 	writeIfIDs(b, sa.IfIDIn, sa.IfIDOut)
+	b.Flag("per-cpu-sas", sa.PerCPU)
+	if sa.CPU.Bound {
+		b.Keyf("cpu", "%d", sa.CPU.Number)
+	}
 	alg := ch.Proposal.Suite()
 	writeTransforms(b, alg)
 	writeKE(b, alg)

@@ -63,6 +63,8 @@ type ChildSA struct {
 	PacketsIn  uint64 `vici:"packets-in"`
 	PacketsOut uint64 `vici:"packets-out"`
 
+	PerCPU      string `vici:"per-cpu-sas"` // "yes" or empty
+	CPU         string `vici:"cpu"`         // empty: for all
 	IfIDIn      string `vici:"if-id-in"`
 	IfIDOut     string `vici:"if-id-out"`
 	MarkIn      string `vici:"mark-in"`

@@ -6,6 +6,7 @@
 //	matrix_test.go      suites, roles, PFS, NAT and IPv6
 //	net2net*_test.go    scenarios of strongSwan's test suite (docs/scenarios.md)
 //	kernel_test.go      the XFRM codec against the kernel
+//	percpu_test.go      a CHILD_SA for each CPU
 //	stroke*_test.go     those that are configured by ipsec.conf
 //	examples_test.go    the configurations of examples/
 //	fault*_test.go      what goes wrong in the field (docs/faults.md)

@@ -12,12 +12,10 @@ import (
 // innerRouters are what ICMP errors come from, by the role of the namespace: no selectors have them.
 var innerRouters = map[string]string{"alice": "192.0.2.6", "bob": "192.0.2.7"}
 
-// TestNewKernelForwardsICMPErrors has hosts learn from routers behind the other gateway why a packet does not arrive,
-// though no traffic selectors have those routers' addresses: with icmp = yes, the gateways take an error for what it is about.
-// strongSwan 6 is the peer.
-func TestNewKernelForwardsICMPErrors(t *testing.T) {
+// TestNewKernelSites are scenarios that Debian 12's kernel is too old for, with strongSwan 6 as peer.
+func TestNewKernelSites(t *testing.T) {
 	needIpsecd(t)
-	labtest.NeedKernel(t, 6, 9)
+	labtest.NeedKernel(t, 6, 13)
 	s := newSites(t)
 	s.charon = labtest.StartCharon6
 	for _, n := range []*labtest.Netns{s.alice, s.bob} {
@@ -27,14 +25,19 @@ func TestNewKernelForwardsICMPErrors(t *testing.T) {
 		gateway := strings.Fields(n.Run(t, "ip", "route", "show", "default"))[2]
 		n.IP(t, "route replace default via "+gateway+" src "+router)
 	}
-	runSites(t, s, []siteScenario{{name: "icmp-forward", edit: withICMPErrors, check: icmpErrors}}, "")
+	runSites(t, s, []siteScenario{
+		{name: "icmp-forward", edit: withICMPErrors, check: icmpErrors},
+		{name: "per-cpu", edit: withPerCPU, instead: eachCPU},
+	}, "")
 }
 
 func withICMPErrors(_ *testing.T, _ *sites, l *link, _ *siteFiles) {
 	l.a.child, l.b.child = "icmp = yes", "icmp = yes"
 }
 
-// icmpErrors asks from either site for a host that the other site cannot reach, and for one that large packets do not reach.
+// icmpErrors has hosts learn from routers behind the other gateway why a packet does not arrive, though no traffic selectors have
+// those routers' addresses: with icmp = yes, the gateways take an error for what it is about. Either site asks for a host that the
+// other one cannot reach, and for one that large packets do not reach.
 func icmpErrors(t *testing.T, _ *sites, l *link) {
 	for _, way := range []struct{ from, to siteEnd }{{l.a, l.b}, {l.b, l.a}} {
 		net := strings.TrimSuffix(way.to.net, "0/24")
