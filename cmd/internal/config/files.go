@@ -121,7 +121,7 @@ func (l *loader) copy() *loader {
 // blank returns a loader among the same files that has nothing yet: what comes of a part is in it alone.
 func (l *loader) blank() *loader {
 	n, c := *l, *l.config
-	n.config, n.errs = &c, nil
+	n.config, n.errs, n.unsupported = &c, nil, nil
 	c.Warnings, c.Credentials, c.Revocation.Signers, c.AACerts = nil, nil, nil, nil
 	n.creds = credentials{passphrases: l.creds.passphrases}
 	return &n

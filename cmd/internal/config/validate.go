@@ -37,21 +37,22 @@ func (f *Files) check(l *loader, p *Loaded) {
 		}
 	}
 	l.config.IKE.Credentials = k.store
-	faulty := len(l.errs) > 0
+	faulty, others := mistaken(l.errs)
 	for i, c := range conns {
 		if c.OnlyShunts() {
 			continue // no peer is ever spoken to
 		}
 		v, ok := k.verdicts[c]
 		if !ok {
-			v = l.verdict(c, faulty)
+			v = l.verdict(c, faulty[c.Name] || len(others) > 0)
+			within(c.Name, v.errs)
 			k.verdicts[c] = v
 		}
 		conns[i] = v.connection
 		l.errs = append(l.errs, v.errs...)
 		l.config.Warnings = append(l.config.Warnings, v.warnings...)
 	}
-	if faulty {
+	if len(l.errs) > 0 {
 		k.verdicts = nil // they are incomplete
 	}
 }

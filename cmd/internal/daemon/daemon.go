@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -72,7 +73,10 @@ func Run(ctx context.Context, opts Options) (*handover.Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := files.Beside(nil)
+	c, mistakes, err := files.Serving()
+	if err == nil && opts.Inherited != nil {
+		err = errors.Join(mistakes...) // its tunnels are there, and to stay
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -93,10 +97,11 @@ func Run(ctx context.Context, opts Options) (*handover.Bundle, error) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	if err := d.prepare(base, c); err != nil {
+	if err := d.prepare(base, c, mistakes); err != nil {
 		return nil, err
 	}
 	defer d.socks.close()
+	d.report(mistakes)
 	d.goAll(base, &wg)
 	servers, err := d.serve(c)
 	defer closeAll(servers)
@@ -115,15 +120,29 @@ func Run(ctx context.Context, opts Options) (*handover.Bundle, error) {
 	return nil, d.shutdown()
 }
 
+// report says which connections are left out.
+func (d *Daemon) report(mistakes []error) {
+	for _, err := range mistakes {
+		d.log.Error("a connection is left out for a mistake", "err", err)
+	}
+	if err := errors.Join(mistakes...); err != nil {
+		d.reload.Store(&status.Reload{At: d.started, Err: err.Error()})
+	}
+}
+
 // prepare makes the parts and brings the kernel into its first state: guards and traps
-// before anything else.
-func (d *Daemon) prepare(ctx context.Context, c *config.Config) error {
+// before anything else. A connection with a mistake is left out only where the kernel has no policies of an earlier process:
+// those without a connection go, and what they protect would leave in the clear.
+func (d *Daemon) prepare(ctx context.Context, c *config.Config, mistakes []error) error {
 	events, err := d.opts.Kernel.Events(ctx)
 	if err != nil {
 		return fmt.Errorf("listening to the kernel's IPsec events: %w", err)
 	}
 	queue := newEventQueue()
 	in := newInstaller(d.opts.Kernel, ownerOf(c), d.log, queue.put)
+	if len(mistakes) > 0 && in.inherits() {
+		return errors.Join(mistakes...)
+	}
 	in.routes.open, in.virtual.kernel = d.opts.Routes, d.opts.VirtualIPs
 	in.trapsSet = func(list []status.Trap) { d.traps.Store(&list) }
 	if d.socks, err = openSockets(c.Ports, d.opts.Inherited); err != nil {

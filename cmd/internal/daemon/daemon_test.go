@@ -360,3 +360,73 @@ func TestWrongKeyIsExplained(t *testing.T) {
 		t.Errorf("SAs with a wrong key: %v", sas)
 	}
 }
+
+// A connection with a mistake keeps no other from being served, not even over VICI, and is reported until it is corrected.
+func TestStartWithAMistake(t *testing.T) {
+	dir := t.TempDir()
+	p := &peer{kernel: xfrmtest.New(), file: filepath.Join(dir, "ipsecd.conf"), socket: filepath.Join(dir, "vici"), log: &logBuffer{}}
+	writePeerConfig(t, p.file, false, "none", canary)
+	text, err := os.ReadFile(p.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(more string) {
+		t.Helper()
+		if err := os.WriteFile(p.file, append(slices.Clone(text), more...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("connections { late {\n remote_addrs = 192.0.2.9\n local { auth = psk }\n remote { auth = psk }\n rekeytime = 4h\n} }\n")
+	p.start(t, nil)
+	if got := p.conns(t); !slices.Equal(got, []string{"loop"}) || strings.Count(p.log.String(), "a connection is left out for a mistake") != 1 || !strings.Contains(p.log.String(), "rekeytime") {
+		t.Errorf("serves %v; log:\n%s", got, p.log)
+	}
+	p.loadConn(t, "client", "10.1.0.0/24", "none")
+	if got := p.conns(t); !slices.Equal(got, []string{"loop", "client"}) {
+		t.Errorf("with a client's, serves %v", got)
+	}
+	if _, err := p.call(t, "ipsecd-reload"); err == nil {
+		t.Error("a reload takes the mistake")
+	}
+	write("")
+	if _, err := p.call(t, "ipsecd-reload"); err != nil {
+		t.Errorf("a reload of what is corrected: %v", err)
+	}
+}
+
+// After a crash, the policies of a connection whose file has a mistake by now would go, and its traffic leave in the clear.
+func TestNoStartWithAMistakeAfterACrash(t *testing.T) {
+	b, a := startPeer(t, false, "none", canary), startPeer(t, true, "start", canary)
+	eventually(t, "the tunnel", func() bool { return a.up() && b.up() })
+	text, err := os.ReadFile(a.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = append(text, "connections { late {\n remote_addrs = 192.0.2.9\n local { auth = psk }\n remote { auth = psk }\n rekeytime = 4h\n} }\n"...)
+	if err := os.WriteFile(a.file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before, err := a.kernel.Policies()
+	if err != nil || len(before) == 0 {
+		t.Fatalf("%d policies, %v", len(before), err)
+	}
+	_, err = Run(t.Context(), Options{ConfigFile: a.file, VICI: "unix://" + a.socket + "2", Log: slog.New(slog.DiscardHandler), Kernel: a.kernel, Rand: rand.Reader, Notify: func(...string) {}})
+	if err == nil || !strings.Contains(err.Error(), "rekeytime") {
+		t.Errorf("started: %v", err)
+	}
+	if after, err := a.kernel.Policies(); err != nil || len(after) != len(before) {
+		t.Errorf("%d policies, then %d, %v", len(before), len(after), err)
+	}
+}
+
+// conns are the names that list-conns has.
+func (p *peer) conns(t *testing.T) (names []string) {
+	t.Helper()
+	for m, err := range p.session.CallStreaming(t.Context(), "list-conns", "list-conn", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, m.Keys()...)
+	}
+	return names
+}

@@ -38,6 +38,12 @@ func (k leftoverKey) name() status.ChildName {
 	return status.ChildName{Child: fmt.Sprintf("left over %v %#x", k.peer, k.reqid)}
 }
 
+// inherits reports whether the kernel has policies of ours, or does not say.
+func (in *installer) inherits() bool {
+	policies, err := in.kernel.Policies()
+	return err != nil || slices.ContainsFunc(policies, func(p xfrm.PolicyInfo) bool { return in.owner.OwnsPolicy(&p.Policy) })
+}
+
 // keepLeftovers looks for tunnels of a dead process: SAs with the reqid of a child that is configured still, in both directions.
 // They stay, with their policies, and their interfaces stay up, until the child has a CHILD_SA again, leftoverTime at most. Keys
 // and sequence numbers are the kernel's, and no other process sends with them.

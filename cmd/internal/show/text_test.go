@@ -60,6 +60,10 @@ lab         b      connecting  -      -       -     -      192.0.2.77
 1 of 2 tunnels up
 ! the last reload failed, the old configuration stays in force: ipsecd.conf:3: no
 `, "\n"+text(t, func(w io.Writer) error { return WriteTunnels(w, r, Style{}) }))
+	st.Reload.At = st.Started
+	if got := text(t, func(w io.Writer) error { return WriteTunnels(w, NewReport(st), Style{}) }); !strings.Contains(got, "\n! connections with mistakes are left out: ipsecd.conf:3: no\n") {
+		t.Errorf("at the start: %s", got)
+	}
 }
 
 func TestSAText(t *testing.T) {

@@ -130,7 +130,11 @@ func summary(r *Report) string {
 func standing(r *Report, s Style) string {
 	var b strings.Builder
 	alarm := func(text string) { fmt.Fprintf(&b, "%s %s\n", s.paint(red, "!"), Clean(text)) }
-	if r.Reload.Error != "" {
+	switch {
+	case r.Reload.Error == "":
+	case r.Reload.At.Equal(r.Started):
+		alarm("connections with mistakes are left out: " + r.Reload.Error)
+	default:
 		alarm("the last reload failed, the old configuration stays in force: " + r.Reload.Error)
 	}
 	if r.Router == nil {
