@@ -2,6 +2,7 @@ package ike
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -175,12 +176,38 @@ func TestPerCPUDelete(t *testing.T) {
 	}
 	// The one for all goes: it is made anew, as close_action says, while the CPU's serves on.
 	p.b.event(Terminate{ChildID: p.b.children()[0].SA.ID})
+	p.settle()
+	p.a.wantCPUs(t, "1")
+	if p.a.up["net"] != 1 {
+		t.Errorf("its interface goes down, while a CHILD_SA for a CPU is there: up %d", p.a.up["net"])
+	}
 	p.run(time.Minute)
 	p.a.wantCPUs(t, "1 all")
 	p.wantWorking(t)
-	if p.a.up["net"] != 1 {
-		t.Errorf("the interface went down: up %d", p.a.up["net"])
+}
+
+// Another process that takes over knows which CPU each is for, the first one too, and goes on with the others.
+func TestPerCPUHandover(t *testing.T) {
+	p := newPerCPUPair(t, nil)
+	p.a.acquires(0, 0)
+	p.run(time.Minute)
+	data, left, err := p.a.e.HandOver(p.now)
+	if err != nil || left > 0 {
+		t.Fatal(left, err)
 	}
+	cfg := p.a.e.cfg
+	p.a.e = New(cfg, rand.NewChaCha8([32]byte{9}), 1)
+	if list, err := p.a.e.TakeOver(p.now, data); err != nil || len(list) != 2 {
+		t.Fatal(len(list), err)
+	}
+	p.run(time.Second)
+	p.a.wantCPUs(t, "0 all")
+	p.a.acquires(0, 0)
+	p.a.acquires(1, 0)
+	p.run(time.Second)
+	p.a.wantCPUs(t, "0 1 all")
+	p.b.wantCPUs(t, "0 1 all")
+	p.wantWorking(t)
 }
 
 // Where the peer wants no more, CPUs go on with the one for all, and the peer is not asked again at once.

@@ -62,7 +62,7 @@ func ikeSA(st *status.Status, s *ike.IKESAInfo) SA {
 }
 
 func childSA(st *status.Status, c *ike.ChildInfo) ChildSA {
-	return ChildSA{
+	out := ChildSA{
 		ID:        c.SA.ID,
 		Child:     c.SA.Config.Name,
 		State:     c.State.String(),
@@ -83,4 +83,8 @@ func childSA(st *status.Status, c *ike.ChildInfo) ChildSA {
 		ExpireAt:  c.ExpireAt,
 		Traffic:   Traffic(st.Traffic[c.SA.ID]),
 	}
+	if cpu := c.SA.CPU; cpu.Bound {
+		out.CPU = &cpu.Number
+	}
+	return out
 }

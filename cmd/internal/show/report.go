@@ -116,6 +116,7 @@ type ChildSA struct {
 	SPIOut    string     `json:"spi_out"`
 	IfIDIn    uint32     `json:"if_id_in,omitempty"`
 	IfIDOut   uint32     `json:"if_id_out,omitempty"`
+	CPU       *uint32    `json:"cpu,omitempty"` // that it is for, of several with the same selectors
 	Proposal  string     `json:"proposal"`
 	LocalTS   []string   `json:"local_ts"`
 	RemoteTS  []string   `json:"remote_ts"`

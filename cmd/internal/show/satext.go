@@ -39,7 +39,11 @@ func writeIKESA(b *strings.Builder, now time.Time, sa *SA, s Style) {
 }
 
 func writeChildSA(b *strings.Builder, now time.Time, c *ChildSA, s Style) {
-	fmt.Fprintf(b, "  %s: #%d, reqid %d, %s, %s%s, ESP %s\n", c.Child, c.ID, c.ReqID, s.saState(c.State), c.Mode, only(c.Encap, " in UDP"), c.Proposal)
+	cpu := ""
+	if c.CPU != nil {
+		cpu = fmt.Sprintf(", CPU %d", *c.CPU)
+	}
+	fmt.Fprintf(b, "  %s: #%d, reqid %d, %s, %s%s%s, ESP %s\n", c.Child, c.ID, c.ReqID, s.saState(c.State), c.Mode, only(c.Encap, " in UDP"), cpu, c.Proposal)
 	if !c.Installed.IsZero() {
 		fmt.Fprintf(b, "    installed %s ago%s%s\n", since(now, c.Installed), ahead(now, "rekeying", c.RekeyAt), ahead(now, "expires", c.ExpireAt))
 	}

@@ -86,6 +86,21 @@ hq: #1, ESTABLISHED, IKEv2, 00000000000000a1* 00000000000000b1
 `, "\n"+text(t, func(w io.Writer) error { return WriteSAs(w, r, Style{}) }))
 }
 
+// Of CHILD_SAs with the same selectors it is told which CPU each is for.
+func TestSATextOfACPU(t *testing.T) {
+	st := statustest.New()
+	st.Engine.IKESAs = st.Engine.IKESAs[:1]
+	children := st.Engine.IKESAs[0].Children
+	first := *children[len(children)-1].SA
+	first.CPU.Bound = true
+	children[len(children)-1].SA = &first
+	r := NewReport(st)
+	got := text(t, func(w io.Writer) error { return WriteSAs(w, r, Style{}) })
+	if strings.Count(got, ", CPU ") != 1 || !strings.Contains(got, ", TUNNEL in UDP, CPU 0, ESP ") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestPolicyTable(t *testing.T) {
 	r := NewReport(statustest.New())
 	// What xfrm computes as the guards' priorities is not of interest here.
