@@ -48,8 +48,8 @@ func (t *childTask) begin(e *Engine, sa *ikeSA) bool {
 	}
 	switch {
 	case t.beside != nil:
-		if !t.beside.shared() || t.beside.sa != sa || t.want.gone {
-			return false
+		if t.beside = e.sharedChild(t.beside.info.ReqID); t.beside == nil || t.beside.sa != sa || t.want.gone {
+			return false // it may have been rekeyed meanwhile
 		}
 	case t.packet != nil:
 		if t.want.carries(t.packet) || t.want.gone {

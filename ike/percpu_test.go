@@ -156,6 +156,17 @@ func TestPerCPURekey(t *testing.T) {
 	}
 }
 
+// A CPU that asks while the one for all is rekeyed is not forgotten: the kernel would not ask again for minutes.
+func TestPerCPUWhileRekeying(t *testing.T) {
+	p := newPerCPUPair(t, nil)
+	p.a.event(Rekey{Child: "net"})
+	p.a.acquires(1, 0)
+	p.run(time.Minute)
+	p.a.wantCPUs(t, "1 all")
+	p.b.wantCPUs(t, "0 all")
+	p.wantWorking(t)
+}
+
 // The end of the one for a CPU is not the tunnel's: the others serve on, and traffic brings another one up.
 func TestPerCPUDelete(t *testing.T) {
 	p := newPerCPUPair(t, func(a, b *Config) {
