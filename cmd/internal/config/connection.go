@@ -20,7 +20,7 @@ func (l *loader) connections(sec *settings.Section) {
 	for _, s := range sec.Sections() {
 		before := l.mark()
 		c := l.connection(s)
-		within(s.Name, l.errs[before.errs:])
+		within(part{connection: s.Name}, l.errs[before.errs:])
 		if !l.leaveOut("connection "+s.Name, before) {
 			l.config.IKE.Connections = append(l.config.IKE.Connections, c)
 		}

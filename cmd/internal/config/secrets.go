@@ -27,6 +27,7 @@ func (l *loader) secrets(sec *settings.Section) {
 		l.fail(k.Value.Position, "found the key %s, expected sections such as ike-hq { id = …, secret = … }", k.Name)
 	}
 	for _, s := range sec.Sections() {
+		before := len(l.errs)
 		switch kind := secretKind(s.Name); kind {
 		case "ike":
 			l.config.IKE.Secrets = append(l.config.IKE.Secrets, l.sharedSecret(kind, s))
@@ -37,6 +38,7 @@ func (l *loader) secrets(sec *settings.Section) {
 		default:
 			l.keySecret(kind, s)
 		}
+		within(part{secret: s.Name}, l.errs[before:])
 	}
 }
 

@@ -44,8 +44,8 @@ func (f *Files) check(l *loader, p *Loaded) {
 		}
 		v, ok := k.verdicts[c]
 		if !ok {
-			v = l.verdict(c, faulty[c.Name] || len(others) > 0)
-			within(c.Name, v.errs)
+			v = l.verdict(c, faulty[part{connection: c.Name}] || len(others) > 0)
+			within(part{connection: c.Name}, v.errs)
 			k.verdicts[c] = v
 		}
 		conns[i] = v.connection
