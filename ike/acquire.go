@@ -59,8 +59,7 @@ func prepend(t TrafficSelector, list []TrafficSelector) []TrafficSelector {
 // acquire brings up the child whose policy met traffic; one negotiation at a time. A child that is up is
 // asked for once more where the peer has narrowed it to selectors that leave this packet out.
 func (e *Engine) acquire(ev Acquire) {
-	if ev.CPU.Bound {
-		e.acquireCPU(ev)
+	if ev.CPU.Bound && e.acquireCPU(ev) {
 		return
 	}
 	w := e.acquired(ev)

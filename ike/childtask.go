@@ -48,7 +48,7 @@ func (t *childTask) begin(e *Engine, sa *ikeSA) bool {
 	}
 	switch {
 	case t.beside != nil:
-		if t.beside = e.sharedChild(t.beside.info.ReqID); t.beside == nil || t.beside.sa != sa || t.want.gone {
+		if t.beside = e.oldest(t.beside.info.ReqID, (*childSA).shared); t.beside == nil || t.beside.sa != sa || t.want.gone {
 			return false // it may have been rekeyed meanwhile
 		}
 	case t.packet != nil:
@@ -200,6 +200,9 @@ func (t *childTask) failed(e *Engine, sa *ikeSA, err error) {
 		e.dropOffer(o)
 		e.timers.set(&t.want.retry, t.want, timerRetry, e.now.Add(temporaryRetry+e.jitter(temporaryRetry)))
 	default:
+		if ce.notify == wire.NotifyTSMaxQueue {
+			e.giveUpCPU(sa, t.want)
+		}
 		e.childRefused(sa, o, err)
 	}
 }

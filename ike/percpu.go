@@ -34,25 +34,47 @@ type cpuShare struct {
 func (e *Engine) perCPU(cfg *ChildConfig) bool { return cfg.PerCPU && e.cfg.CPUs > 0 }
 
 // acquireCPU has a CHILD_SA made for the CPU that met traffic. Meanwhile, and where the peer wants no more of them, the CPU uses
-// the one for all.
-func (e *Engine) acquireCPU(ev Acquire) {
-	shared := e.sharedChild(ev.ReqID)
-	if shared == nil || e.closing || e.quiet || !shared.sa.up() || shared.state == ChildInstalling || e.now.Before(shared.want.cpuRetry) {
-		return
+// the one for all. It reports false where no CHILD_SA has that reqid.
+func (e *Engine) acquireCPU(ev Acquire) bool {
+	shared := e.oldest(ev.ReqID, (*childSA).shared)
+	if shared == nil {
+		return e.acquireForAll(ev)
+	}
+	if e.closing || e.quiet || !shared.sa.up() || shared.state == ChildInstalling || e.now.Before(shared.want.cpuRetry) {
+		return true
 	}
 	users := e.users(shared)
 	if users[ev.CPU.Number] > 0 || total(users) >= e.cfg.Limits.PerCPUSAs {
-		return
+		return true
 	}
 	e.note(shared.sa, LevelInfo, "KNL", "creating acquire job for policy with reqid {%d}, cpu {%d}", ev.ReqID, ev.CPU.Number)
 	e.enqueue(shared.sa, &childTask{want: shared.want, cpuShare: cpuShare{perCPU: true, cpu: ev.CPU, beside: shared, seq: ev.Seq}})
+	return true
 }
 
-// sharedChild returns the oldest CHILD_SA of a reqid that is for all CPUs and may have others beside it.
-func (e *Engine) sharedChild(reqid uint32) *childSA {
+// acquireForAll asks for the CHILD_SA for all CPUs where only those for one each are left: the other CPUs have none.
+func (e *Engine) acquireForAll(ev Acquire) bool {
+	left := e.oldest(ev.ReqID, func(c *childSA) bool { return c.info.CPU.Bound && c.live() })
+	if left == nil {
+		return false
+	}
+	w := left.want
+	if w.live() || w.gone || e.closing {
+		return true
+	}
+	e.note(left.sa, LevelInfo, "KNL", "creating acquire job for policy with reqid {%d}, whose CHILD_SA for all CPUs is gone", ev.ReqID)
+	w.asked = max(w.asked, askedFor)
+	if w.retry.pos == 0 && w.conn.retry.pos == 0 {
+		e.ensure(w.conn)
+	}
+	return true
+}
+
+// oldest returns the oldest CHILD_SA of a reqid for which is holds.
+func (e *Engine) oldest(reqid uint32, is func(*childSA) bool) *childSA {
 	var oldest *childSA
 	for _, c := range e.children {
-		if c.info.ReqID == reqid && c.shared() && (oldest == nil || c.info.ID < oldest.info.ID) {
+		if c.info.ReqID == reqid && is(c) && (oldest == nil || c.info.ID < oldest.info.ID) {
 			oldest = c
 		}
 	}
@@ -123,4 +145,15 @@ func (e *Engine) cpuRefused(w *want, sa *ikeSA, cpu CPU, err *childError) {
 	}
 	w.cpuRetry = e.now.Add(max(e.cfg.Timing.RetryMax, time.Second))
 	e.note(sa, LevelInfo, "CHD", "no CHILD_SA %s for CPU %d, which uses the one for all: %s", w.cfg.Name, cpu.Number, err.text)
+}
+
+// giveUpCPU deletes the newest CHILD_SA for one CPU where the peer has no room for the one for all: it takes one
+// of those that are left for that.
+func (e *Engine) giveUpCPU(sa *ikeSA, w *want) {
+	for _, c := range slices.Backward(sa.children) {
+		if c.want == w && c.info.CPU.Bound && c.live() {
+			e.deleteChild(c)
+			return
+		}
+	}
 }

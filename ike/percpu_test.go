@@ -197,6 +197,59 @@ func TestPerCPUDelete(t *testing.T) {
 	p.wantWorking(t)
 }
 
+// Where only those for one CPU each are left, the traffic of the other CPUs brings the one for all up again.
+func TestPerCPUWithoutShared(t *testing.T) {
+	p := newPerCPUPair(t, func(a, b *Config) {
+		a.Connections[0].Children[0].StartAction, b.Connections[0].Children[0].StartAction = ActionClear, ActionStart
+	})
+	p.a.acquires(1, 0)
+	p.run(time.Second)
+	p.b.event(Terminate{ChildID: p.b.children()[0].SA.ID})
+	p.run(time.Minute)
+	p.a.wantCPUs(t, "1")
+	p.a.acquires(2, 0)
+	p.a.acquires(3, 0)
+	p.run(time.Minute)
+	p.a.wantCPUs(t, "1 all")
+	p.b.wantCPUs(t, "0 all")
+	p.a.acquires(2, 0)
+	p.run(time.Second)
+	p.a.wantCPUs(t, "1 2 all")
+	p.wantWorking(t)
+}
+
+// A trap that close_action sets is for all CPUs, whichever of them the last CHILD_SA was for: it asks for the first one.
+func TestPerCPUArmed(t *testing.T) {
+	p := newPerCPUPair(t, func(a, b *Config) {
+		b.Connections[0].Children[0].StartAction = ActionStart
+		a.Connections[0].Children[0].StartAction, a.Connections[0].Children[0].CloseAction = ActionClear, ActionTrap
+	})
+	p.a.acquires(1, 0)
+	p.run(time.Second)
+	for _, all := range []bool{true, false} { // the one for all goes first, then it goes last
+		for _, c := range p.b.children() {
+			if c.SA.CPU.Bound != all {
+				p.b.event(Terminate{ChildID: c.SA.ID})
+				p.run(time.Minute)
+			}
+		}
+		for _, c := range p.b.children() {
+			p.b.event(Terminate{ChildID: c.SA.ID})
+			p.run(time.Minute)
+		}
+		trap := p.a.e.byName["gw"].wants[0].trap
+		if trap == nil || trap.PerCPU || trap.CPU.Bound {
+			t.Fatalf("trap %+v\n%s", trap, p.history())
+		}
+		p.a.event(Acquire{ReqID: trap.ReqID})
+		p.run(time.Second)
+		p.a.wantCPUs(t, "all")
+		p.a.acquires(1, 0)
+		p.run(time.Second)
+		p.a.wantCPUs(t, "1 all")
+	}
+}
+
 // Another process that takes over knows which CPU each is for, the first one too, and goes on with the others.
 func TestPerCPUHandover(t *testing.T) {
 	p := newPerCPUPair(t, nil)

@@ -17,6 +17,7 @@ func (e *Engine) trap(c *childSA, action ChildAction) {
 	}
 	info := *c.info
 	info.SPIIn, info.SPIOut, info.ReqID = 0, 0, w.reqid
+	info.PerCPU, info.CPU = false, CPU{} // the first is for all
 	info.LocalTS = resolve(w.cfg.LocalTS, info.Local)
 	info.RemoteTS = resolve(w.cfg.RemoteTS, info.Remote)
 	if any {
