@@ -375,7 +375,9 @@ func (e *Engine) lingered(sa *ikeSA) {
 		return
 	}
 	if sa.up() && sa.superseded {
-		e.deleteSuperseded(sa)
+		if sa.superseded = slices.ContainsFunc(e.older(sa), (*ikeSA).up); sa.superseded {
+			e.deleteSuperseded(sa)
+		} // else the peer has deleted the newer one, as where both ends set one up at once
 		return
 	}
 	if sa.up() && !sa.rekey.redundant {

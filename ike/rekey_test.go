@@ -315,3 +315,18 @@ func TestRekeyAnswerOfAnotherGroup(t *testing.T) {
 		}
 	}
 }
+
+// An IKE SA that a newer one of the same peer was to replace stays, where the peer has deleted that meanwhile, as
+// where both ends set one up at once.
+func TestSupersededAlone(t *testing.T) {
+	p := established(t)
+	before := p.b.e.Snapshot(p.now).IKESAs[0].ID
+	for _, sa := range p.b.e.sas {
+		p.b.e.supersede(sa)
+	}
+	p.run(2 * supersededTime)
+	p.wantUp(t)
+	if now := p.b.e.Snapshot(p.now).IKESAs[0].ID; now != before {
+		t.Errorf("IKE SA %d was replaced by %d", before, now)
+	}
+}
