@@ -25,5 +25,9 @@ type childText struct{ *ike.ChildSA }
 
 // String writes it.
 func (c childText) String() string {
-	return fmt.Sprintf("%s{%d} in %08x out %08x", c.Config.Name, c.ID, c.SPIIn, c.SPIOut)
+	name := c.Config.Name
+	if c.CPU.Bound {
+		name += fmt.Sprintf(" (CPU %d)", c.CPU.Number)
+	}
+	return fmt.Sprintf("%s{%d} in %08x out %08x", name, c.ID, c.SPIIn, c.SPIOut)
 }

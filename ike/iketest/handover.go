@@ -3,6 +3,7 @@ package iketest
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/ipsecd/ipsecd/ike"
@@ -42,6 +43,7 @@ func (h *Host) replace() (left int) {
 	h.net.tracef("%s: another engine takes over, without %d IKE SAs", h.Name, left)
 	var seed [32]byte
 	binary.BigEndian.PutUint64(seed[:], h.net.seed)
+	binary.BigEndian.PutUint64(seed[8:], uint64(slices.Index(h.net.hosts, h)))
 	binary.BigEndian.PutUint64(seed[16:], h.starts)
 	h.traps, h.virtual = map[childName]bool{}, map[uint32]ike.VirtualAddrs{}
 	h.engine = ike.New(h.config, rand.NewChaCha8(seed), 0)

@@ -36,18 +36,19 @@ type Host struct {
 	// Notes are those of level info and above, over all restarts.
 	Notes []ike.Note
 
-	net     *Net
-	addrs   []netip.Addr
-	lost    map[netip.Addr]bool // addresses that it once had
-	nat     *NAT
-	engine  *ike.Engine
-	config  *ike.Config
-	starts  uint64                      // how often the engine was started
-	up      map[childName]bool          // by ChildUp and ChildDown
-	traps   map[childName]bool          // by Trap and Untrap
-	virtual map[uint32]ike.VirtualAddrs // by IKE SA
-	last    []ike.Action                // of the step under way
-	busy    []time.Time                 // when each worker is free again
+	net      *Net
+	addrs    []netip.Addr
+	lost     map[netip.Addr]bool // addresses that it once had
+	nat      *NAT
+	engine   *ike.Engine
+	config   *ike.Config
+	reloaded bool                        // the configuration has changed
+	starts   uint64                      // how often the engine was started
+	up       map[childName]bool          // by ChildUp and ChildDown
+	traps    map[childName]bool          // by Trap and Untrap
+	virtual  map[uint32]ike.VirtualAddrs // by IKE SA
+	last     []ike.Action                // of the step under way
+	busy     []time.Time                 // when each worker is free again
 }
 
 // childName names a configured child.
@@ -105,7 +106,7 @@ func (h *Host) Do(ev ike.Event) {
 	}
 	switch ev := ev.(type) {
 	case ike.Reconfigure:
-		h.config = ev.Config
+		h.config, h.reloaded = ev.Config, true
 	case ike.AddressChanged:
 		h.setAddrs(ev.Addrs)
 	}
@@ -272,10 +273,10 @@ func (h *Host) at(d time.Duration, ev ike.Event) {
 	})
 }
 
-// report keeps track of ChildUp and ChildDown, which alternate.
+// report keeps track of ChildUp and ChildDown, which alternate, unless a child has changed while the old one is being deleted.
 func (h *Host) report(c childName, up bool) {
 	h.net.tracef("%s: %s/%s up: %v", h.Name, c.connection, c.child, up)
-	if h.up[c] == up {
+	if h.up[c] == up && !h.reloaded {
 		h.net.violate("%s reports %s/%s up: %v twice", h.Name, c.connection, c.child, up)
 	}
 	h.up[c] = up
