@@ -44,7 +44,8 @@ type Position = settings.Position
 // Warning is something that was read and will not be honoured.
 type Warning struct {
 	Position
-	Text string
+	Text   string
+	leaves leftOut
 }
 
 // String returns "file:line: text".

@@ -21,7 +21,7 @@ func (l *loader) connections(sec *settings.Section) {
 		before := l.mark()
 		c := l.connection(s)
 		within(part{connection: s.Name}, l.errs[before.errs:])
-		if !l.leaveOut("connection "+s.Name, before) {
+		if !l.leaveOut(leftOut{connection: s.Name}, before) {
 			l.config.IKE.Connections = append(l.config.IKE.Connections, c)
 		}
 	}
@@ -77,7 +77,7 @@ func (l *loader) connection(sec *settings.Section) *ike.Connection {
 	for _, s := range sec.Section("children").Sections() {
 		before := l.mark()
 		child := l.childConfig(s, r.path, &c)
-		if !l.leaveOut("child "+s.Name, before) {
+		if !l.leaveOut(leftOut{connection: sec.Name, child: s.Name}, before) {
 			c.Children = append(c.Children, child)
 		}
 	}

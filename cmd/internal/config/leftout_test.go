@@ -99,3 +99,23 @@ func TestStartActionWithoutAddress(t *testing.T) {
 		}
 	}
 }
+
+// A reload does not take away what is being served because it asks for more by now.
+func TestNoLonger(t *testing.T) {
+	anyPeer := func(child string) string { return strings.Replace(at("", child), "remote_addrs = 192.0.2.1", "", 1) }
+	for _, c := range []struct{ old, now, want string }{
+		{at("", ""), at("version = 1", ""), `IKEv1 is not supported; connection hq is left out; up to now connection hq is served: remove it if it is to go`},
+		{at("version = 1", ""), at("version = 1", ""), ""},
+		{at("", ""), at("", ""), ""},
+		{at("", ""), at("", "mode = beet"), `not supported; child net is left out; up to now child net is served: remove it if it is to go`},
+		{at("", ""), at("", "}\nsecond { mode = beet"), ""},
+		{at("", "start_action = trap"), anyPeer("start_action = trap"), `set it, or mode = transport to trap for any peer; up to now child net is served: remove it if it is to go`},
+		{anyPeer("start_action = trap"), anyPeer("start_action = trap"), ""},
+		{anyPeer(""), anyPeer("start_action = trap"), ""},
+	} {
+		err := load(t, c.now).NoLonger(load(t, c.old))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want) || !strings.HasPrefix(err.Error(), DefaultPath+":")) {
+			t.Errorf("%s\nthen %s\n got %v\nwant %s", c.old, c.now, err, c.want)
+		}
+	}
+}

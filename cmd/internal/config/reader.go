@@ -33,7 +33,7 @@ func (l *loader) fail(at Position, format string, args ...any) {
 
 // warn records a warning.
 func (l *loader) warn(at Position, format string, args ...any) {
-	l.config.Warnings = append(l.config.Warnings, Warning{at, at.Errorf(format, args...).Text})
+	l.config.Warnings = append(l.config.Warnings, Warning{Position: at, Text: at.Errorf(format, args...).Text})
 }
 
 // reader reads the keys of one section and knows afterwards which were not

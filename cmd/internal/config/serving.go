@@ -47,8 +47,10 @@ func (f *Files) Serving() (c *Config, mistakes []error, err error) {
 	for {
 		l := f.together(nil)
 		if len(l.errs) == 0 {
-			c, err = f.Beside(nil)
-			return c, mistakes, err
+			if c, err = f.Beside(nil); err != nil {
+				return nil, nil, errors.Join(append(mistakes, err)...)
+			}
+			return c, mistakes, nil
 		}
 		l.sortErrors()
 		mistakes = append(mistakes, l.errs...)

@@ -78,7 +78,7 @@ func (l *loader) checkStart(c *ike.Connection) *ike.Connection {
 	}
 	for i, child := range c.Children {
 		if why := startless(c, child, child.StartAction); why != "" {
-			l.warn(place(c), "connections.%s.children.%s: start_action is without effect: %s", c.Name, child.Name, why)
+			l.leave(leftOut{connection: c.Name, child: child.Name, start: true}, place(c), "connections.%s.children.%s: start_action is without effect: %s", c.Name, child.Name, why)
 			passive, checked := *child, *c
 			passive.StartAction = ike.ActionClear
 			checked.Children = slices.Clone(c.Children)

@@ -95,6 +95,9 @@ func (d *Daemon) Reload(ctx context.Context, dryRun bool) (string, error) {
 	if err == nil && c.Ports != old.Ports {
 		err = errors.New("the IKE ports cannot change while running; restart ipsecd")
 	}
+	if err == nil {
+		err = c.NoLonger(old)
+	}
 	if err != nil {
 		if !dryRun {
 			d.reload.Store(&status.Reload{At: time.Now(), Err: err.Error(), SuccessAt: d.reload.Load().SuccessAt})

@@ -392,6 +392,14 @@ func TestStartWithAMistake(t *testing.T) {
 	if _, err := p.call(t, "ipsecd-reload"); err != nil {
 		t.Errorf("a reload of what is corrected: %v", err)
 	}
+	text = []byte(strings.Replace(string(text), "loop {", "loop {\n version = 1", 1))
+	write("")
+	if _, err := p.call(t, "ipsecd-reload"); err == nil || !strings.Contains(err.Error(), "IKEv1 is not supported") {
+		t.Errorf("a reload takes the connection away: %v", err)
+	}
+	if got := p.conns(t); !slices.Contains(got, "loop") {
+		t.Errorf("serves %v", got)
+	}
 }
 
 // After a crash, the policies of a connection whose file has a mistake by now would go, and its traffic leave in the clear.
