@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/netip"
 
 	"github.com/strongswan/govici/vici"
 
 	"github.com/ipsecd/ipsecd/cmd/internal/viciclient"
+	"github.com/ipsecd/ipsecd/routing/lookup"
 )
 
 var text, section, items = viciclient.Text, viciclient.Section, viciclient.List
@@ -88,14 +90,22 @@ func priorities(m *vici.Message) string {
 	return fmt.Sprintf("%s/%s/%s/%s", text(m, "critical"), text(m, "high"), text(m, "medium"), text(m, "low"))
 }
 
-// addresses writes the addresses at which the daemon can be reached.
+// addresses writes the addresses at which the daemon can be reached; of a charon, which does not tell, all of the host's.
 func (s *statusWriter) addresses() error {
 	m, err := s.d.Do(s.ctx, viciclient.CallTime, "ipsecd-addresses")
+	list := items(m, "addresses")
+	if viciclient.UnknownCommand(err) {
+		var all []netip.Addr
+		all, err = lookup.Filter{}.Addresses()
+		for _, a := range all {
+			list = append(list, a.String())
+		}
+	}
 	if err != nil {
 		return err
 	}
 	s.printf("Listening IP addresses:\n")
-	for _, a := range items(m, "addresses") {
+	for _, a := range list {
 		s.printf("  %s\n", a)
 	}
 	return nil

@@ -93,10 +93,10 @@ func (s *session) answered(command string, m *vici.Message, err error) (*vici.Me
 
 // reason is a cause in words for people, not in govici's for what the daemon does not know.
 func reason(err error) string {
-	switch text := err.Error(); {
-	case strings.Contains(text, "unexpected response type: 2"):
+	switch {
+	case viciclient.UnknownCommand(err):
 		return "The daemon does not know this command"
-	case strings.Contains(text, "unknown event type"):
+	case strings.Contains(err.Error(), "unknown event type"):
 		return "The daemon does not know this event"
 	}
 	return sentence(err)

@@ -47,6 +47,12 @@ func (e *Unreachable) Error() string {
 // Unwrap returns the cause.
 func (e *Unreachable) Unwrap() error { return e.Err }
 
+// UnknownCommand reports whether the error is that of a daemon that does not know the command, as charon does
+// not know ours. govici tells it by the type of the response.
+func UnknownCommand(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "unexpected response type: 2")
+}
+
 // ErrURI says that a URI is not one of VICI's.
 var ErrURI = errors.New("unix:///path or tcp://host:port is expected")
 
