@@ -93,13 +93,16 @@ func priorities(m *vici.Message) string {
 // addresses writes the addresses at which the daemon can be reached; of a charon, which does not tell, all of the host's.
 func (s *statusWriter) addresses() error {
 	m, err := s.d.Do(s.ctx, viciclient.CallTime, "ipsecd-addresses")
-	list := items(m, "addresses")
-	if viciclient.UnknownCommand(err) {
+	var list []string
+	switch {
+	case viciclient.UnknownCommand(err):
 		var all []netip.Addr
 		all, err = lookup.Filter{}.Addresses()
 		for _, a := range all {
 			list = append(list, a.String())
 		}
+	case err == nil:
+		list = items(m, "addresses")
 	}
 	if err != nil {
 		return err
